@@ -1,0 +1,1 @@
+//! A Job's reconcile.

@@ -1,0 +1,268 @@
+//! What a pod shows of its attempt. Pure: it reads the pod and nothing else, neither the job nor the clock.
+
+use anchorhold_plan::{Outcome, RUNNER_CONTAINER, RUNNER_PROGRAM, RunResult, Stage};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus};
+
+use super::stop::StopReason;
+
+/// One pod, as far as it matters for its job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Observation {
+    /// When the API server accepted the pod.
+    pub(crate) created: Timestamp,
+    /// Whether a node was found: only such a pod has logs worth keeping.
+    pub(crate) scheduled: bool,
+    /// Why we told the pod to stop, if we did.
+    pub(crate) stopped_for: Option<StopReason>,
+    /// When a deleted pod should be gone; the API server adds the grace period to the time of the request.
+    pub(crate) leaving_by: Option<Timestamp>,
+    /// Who takes the pod away, when the cluster said so.
+    pub(crate) disruption: Option<Disruption>,
+    /// How far its runner is.
+    pub(crate) state: State,
+}
+
+/// How far the runner of a pod is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It has not started.
+    Waiting(Wait),
+    /// It runs.
+    Running {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It was told to stop and has, but the pod does not say yet who told it: the kubelet reports that a moment later.
+    Ending {
+        /// What is known of the end.
+        end: End,
+        /// When it ended.
+        since: Timestamp,
+    },
+    /// It has ended.
+    Ended(End),
+}
+
+/// Why a runner has not started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The scheduler has not looked at the pod.
+    Unscheduled,
+    /// No node takes the pod; the scheduler's words.
+    Unschedulable(String),
+    /// An image cannot be had; the kubelet's words.
+    Image {
+        /// What the kubelet says.
+        message: String,
+        /// Trying again cannot help.
+        permanent: bool,
+    },
+    /// A container cannot be created; the kubelet's words.
+    Container(String),
+    /// Volumes are mounted, images are pulled, containers are made.
+    Creating,
+}
+
+/// How a runner ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// Who or what ended it.
+    pub(crate) cause: Cause,
+    /// What the runner reported; `None` when it could not.
+    pub(crate) result: Option<Box<RunResult>>,
+    /// The exit code of its process, when there was one.
+    pub(crate) exit_code: Option<i32>,
+    /// What the kubelet or the control plane says about it.
+    pub(crate) message: String,
+    /// Whether the program may have begun: what it did cannot be undone by trying again.
+    pub(crate) began: bool,
+    /// When it ended, when that is known.
+    pub(crate) at: Option<Timestamp>,
+}
+
+/// Who or what ended a runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Its process ended.
+    Exit,
+    /// The kernel killed it: the container's memory limit.
+    OutOfMemory,
+    /// The image has no runner that can be executed.
+    RunnerMissing,
+    /// The pod's own deadline passed, be it the job's or one that we shortened to stop it.
+    Deadline,
+    /// The node refused the pod before it started anything.
+    NodeRefused,
+    /// The cluster took the pod away.
+    Disrupted(Disruption),
+    /// Somebody deleted the pod.
+    Deleted,
+}
+
+/// Who takes a pod away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disruption {
+    /// The kubelet short of something, a drain, a node that shuts down.
+    Evicted,
+    /// A pod of higher priority.
+    Preempted,
+    /// Its node does not answer or is gone.
+    NodeLost,
+}
+
+/// Reads a pod.
+pub(crate) fn observe(pod: &Pod) -> Observation {
+    let status = pod.status.as_ref();
+    let disruption = status.and_then(disruption);
+    let deleted = pod.metadata.deletion_timestamp.as_ref();
+    Observation {
+        created: pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0),
+        scheduled: pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()),
+        stopped_for: StopReason::of(pod),
+        leaving_by: deleted.map(|time| time.0),
+        disruption,
+        state: status.map_or(State::Waiting(Wait::Unscheduled), |status| state(pod, status, disruption)),
+    }
+}
+
+fn state(pod: &Pod, status: &PodStatus, disruption: Option<Disruption>) -> State {
+    let deleted = pod.metadata.deletion_timestamp.is_some();
+    let over = matches!(status.phase.as_deref(), Some("Failed" | "Succeeded"));
+    let runner = runner_status(status);
+    let container = runner.and_then(|runner| runner.state.as_ref());
+    if let Some(terminated) = container.and_then(|container| container.terminated.as_ref()) {
+        let cause = if over { cause_of_pod(status, disruption) } else { None };
+        return terminated_state(terminated, cause, disruption, deleted, over, StopReason::of(pod).is_some());
+    }
+    if over {
+        // The control plane gave the pod up, or the node refused it: no container will say more.
+        let began = container.is_some_and(|container| container.running.is_some());
+        let cause = cause_of_pod(status, disruption).unwrap_or(if deleted { Cause::Deleted } else { Cause::NodeRefused });
+        return State::Ended(End {
+            cause,
+            result: None,
+            exit_code: None,
+            message: words(status),
+            began,
+            at: None,
+        });
+    }
+    if let Some(running) = container.and_then(|container| container.running.as_ref()) {
+        let since = running.started_at.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
+        return State::Running { since };
+    }
+    State::Waiting(wait(pod, status, container))
+}
+
+fn terminated_state(
+    terminated: &ContainerStateTerminated,
+    cause_of_pod: Option<Cause>,
+    disruption: Option<Disruption>,
+    deleted: bool,
+    over: bool,
+    told_by_us: bool,
+) -> State {
+    let message = terminated.message.clone().unwrap_or_default();
+    let result = RunResult::parse(&message).map(Box::new);
+    // A container whose process could not be started has the epoch as its start.
+    let ran = terminated.started_at.as_ref().is_some_and(|time| time.0 > Timestamp::UNIX_EPOCH);
+    let began = result.as_ref().map_or(ran, |result| result.stage > Stage::Preparing);
+    let own = own_cause(terminated, &message);
+    let told_to_stop = match &result {
+        Some(result) => result.outcome.is_none_or(|outcome| outcome == Outcome::Cancelled),
+        // 143 is SIGTERM, 137 SIGKILL, as a shell counts them.
+        None => matches!(terminated.exit_code, 137 | 143) || terminated.reason.as_deref() == Some("ContainerStatusUnknown"),
+    };
+    let cause = match own {
+        Cause::Exit if told_to_stop => cause_of_pod
+            .or(disruption.map(Cause::Disrupted))
+            .or(deleted.then_some(Cause::Deleted))
+            .unwrap_or(Cause::Exit),
+        own => own,
+    };
+    let at = terminated.finished_at.as_ref().map(|time| time.0).filter(|time| *time > Timestamp::UNIX_EPOCH);
+    let message = if result.is_some() { String::new() } else { message };
+    let end = End { cause, result, exit_code: Some(terminated.exit_code), message, began, at };
+    match end.at {
+        Some(since) if cause == Cause::Exit && told_to_stop && !over && !told_by_us => State::Ending { end, since },
+        _ => State::Ended(end),
+    }
+}
+
+/// What the container itself says of its end.
+fn own_cause(terminated: &ContainerStateTerminated, message: &str) -> Cause {
+    match terminated.reason.as_deref() {
+        Some("OOMKilled") => Cause::OutOfMemory,
+        // containerd says StartError, CRI-O and Docker say ContainerCannotRun.
+        Some("StartError" | "ContainerCannotRun") if message.contains(RUNNER_PROGRAM) => Cause::RunnerMissing,
+        Some("StartError" | "ContainerCannotRun") => Cause::NodeRefused,
+        _ => Cause::Exit,
+    }
+}
+
+/// What the pod as a whole says of its end; the kubelet and the control plane write it.
+fn cause_of_pod(status: &PodStatus, disruption: Option<Disruption>) -> Option<Cause> {
+    match status.reason.as_deref() {
+        Some("DeadlineExceeded") => Some(Cause::Deadline),
+        Some("Evicted") => Some(Cause::Disrupted(Disruption::Evicted)),
+        Some("Preempting") => Some(Cause::Disrupted(Disruption::Preempted)),
+        Some("NodeLost") => Some(Cause::Disrupted(Disruption::NodeLost)),
+        // The kubelet's graceful node shutdown, under its two names.
+        Some("Terminated" | "NodeShutdown") => Some(Cause::Disrupted(Disruption::Evicted)),
+        _ => disruption.map(Cause::Disrupted),
+    }
+}
+
+fn disruption(status: &PodStatus) -> Option<Disruption> {
+    let condition = condition(status, "DisruptionTarget").filter(|condition| condition.status == "True")?;
+    match condition.reason.as_deref() {
+        Some("PreemptionByScheduler" | "PreemptionByKubeScheduler") => Some(Disruption::Preempted),
+        Some("DeletionByTaintManager" | "DeletionByPodGC") => Some(Disruption::NodeLost),
+        // EvictionByEvictionAPI, TerminationByKubelet, and what later versions add: something moved the pod away.
+        _ => Some(Disruption::Evicted),
+    }
+}
+
+fn wait(pod: &Pod, status: &PodStatus, container: Option<&ContainerState>) -> Wait {
+    if let Some(waiting) = container.and_then(|container| container.waiting.as_ref()) {
+        let reason = waiting.reason.as_deref().unwrap_or_default();
+        let message = || waiting.message.clone().filter(|text| !text.is_empty()).unwrap_or_else(|| reason.to_owned());
+        match reason {
+            "ErrImageNeverPull" | "InvalidImageName" => return Wait::Image { message: message(), permanent: true },
+            "ErrImagePull" | "ImagePullBackOff" | "ImageInspectError" | "RegistryUnavailable" | "SignatureValidationFailed" => {
+                return Wait::Image { message: message(), permanent: false };
+            }
+            "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => return Wait::Container(message()),
+            _ => {}
+        }
+    }
+    if pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()) {
+        return Wait::Creating;
+    }
+    condition(status, "PodScheduled")
+        .filter(|condition| condition.status == "False")
+        .and_then(|condition| condition.message.clone().or_else(|| condition.reason.clone()))
+        .map_or(Wait::Unscheduled, Wait::Unschedulable)
+}
+
+fn runner_status(status: &PodStatus) -> Option<&ContainerStatus> {
+    status.container_statuses.iter().flatten().find(|container| container.name == RUNNER_CONTAINER)
+}
+
+fn condition<'a>(status: &'a PodStatus, type_: &str) -> Option<&'a PodCondition> {
+    status.conditions.iter().flatten().find(|condition| condition.type_ == type_)
+}
+
+/// The pod's own reason and message, as one sentence.
+fn words(status: &PodStatus) -> String {
+    [status.reason.as_deref(), status.message.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(": ")
+}
+
+#[cfg(test)]
+mod tests;
