@@ -1,2 +1,7 @@
 //! Entry point.
+
+#![forbid(unsafe_code)]
+
+mod document;
+
 fn main() {}
