@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anchorhold_crds::names::FIELD_MANAGER;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
@@ -12,9 +13,6 @@ use crate::error::chain;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
 use crate::stores::Stores;
-
-/// The field manager of everything we write, and the controller our Events name.
-pub const FIELD_MANAGER: &str = "anchorhold-operator";
 
 /// events.k8s.io refuses a longer note.
 const NOTE_MAX_BYTES: usize = 1024;

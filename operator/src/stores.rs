@@ -84,10 +84,9 @@ impl Stores {
 impl Writers {
     /// Fills the stores once and marks them ready; for tests, which have no watches.
     pub fn fill(&mut self, jobs: Vec<Job>, agents: Vec<Agent>, mcp_servers: Vec<McpServer>, pods: Vec<Pod>) {
-        let guarded = |job| Guarded::Readable(Arc::new(job));
-        replace(&mut self.jobs, jobs.into_iter().map(guarded));
-        replace(&mut self.agents, agents.into_iter().map(|agent| Guarded::Readable(Arc::new(agent))));
-        replace(&mut self.mcp_servers, mcp_servers.into_iter().map(|server| Guarded::Readable(Arc::new(server))));
+        replace(&mut self.jobs, jobs.into_iter().map(Guarded::from));
+        replace(&mut self.agents, agents.into_iter().map(Guarded::from));
+        replace(&mut self.mcp_servers, mcp_servers.into_iter().map(Guarded::from));
         replace(&mut self.pods, pods);
     }
 }
