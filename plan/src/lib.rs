@@ -17,8 +17,9 @@ mod tool;
 pub use exit_code::ExitCode;
 pub use limits::{Limits, ScriptLimits};
 pub use path::{
-    BROKER_SOCKET, OUT, OUT_VOLUME, PLAN_DIRECTORY, PLAN_FILE, PLAN_KEY, PLAN_MAX_BYTES, RUNNER_CONTAINER, RUNNER_PROGRAM,
-    RUNNER_UID, SCRIPT_MAX_BYTES, TERMINATION_MESSAGE_MAX_BYTES, TERMINATION_MESSAGE_PATH, TMP, WORKSPACE,
+    BROKER_SOCKET, OUT, OUT_VOLUME, PLAN_DIRECTORY, PLAN_FILE, PLAN_KEY, PLAN_MAX_BYTES, RUNNER_CONTAINER,
+    RUNNER_PROGRAM, RUNNER_UID, SCRIPT_MAX_BYTES, TERMINATION_MESSAGE_MAX_BYTES, TERMINATION_MESSAGE_PATH, TMP,
+    WORKSPACE,
 };
 pub use run_plan::{Gate, JobIdentity, OutputVolume, PLAN_VERSION, PlanError, Program, RecordOptions, RunPlan, Source};
 pub use run_result::{Enforcement, Outcome, OutputFile, RunResult, Stage, Usage};

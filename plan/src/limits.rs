@@ -58,6 +58,23 @@ impl Default for ScriptLimits {
 }
 
 impl Limits {
+    /// The limits of a job whose program is one script. The run ends at the job's own deadline, or at the agent's time-out
+    /// when it has none; so does the script when the job names a deadline, and otherwise after the default 120 s at most.
+    #[must_use]
+    pub fn of_script_job(
+        agent_timeout_seconds: u64,
+        agent_tool_calls: Option<u64>,
+        deadline_seconds: Option<u64>,
+    ) -> Self {
+        let mut limits = Self { timeout_seconds: deadline_seconds.unwrap_or(agent_timeout_seconds), ..Self::default() };
+        if let Some(calls) = agent_tool_calls {
+            limits.tool_calls = calls;
+        }
+        let whole = limits.timeout_seconds.saturating_mul(1000);
+        limits.script.timeout_ms = if deadline_seconds.is_some() { whole } else { limits.script.timeout_ms.min(whole) };
+        limits
+    }
+
     /// The first value out of its bounds, as `(field path, value, lowest, highest)`.
     #[must_use]
     pub fn out_of_bounds(&self) -> Option<(&'static str, u64, u64, u64)> {
@@ -86,6 +103,19 @@ mod tests {
     #[test]
     fn defaults_are_within_their_bounds() {
         assert_eq!(Limits::default().out_of_bounds(), None);
+    }
+
+    #[test]
+    fn a_script_ends_at_the_deadline_of_its_job_or_after_two_minutes() {
+        let table = [((3600, None), (3600, 120_000)), ((30, None), (30, 30_000)), ((30, Some(900)), (900, 900_000))];
+        for ((agent, deadline), (timeout_seconds, timeout_ms)) in table {
+            let limits = Limits::of_script_job(agent, Some(7), deadline);
+            assert_eq!(
+                (limits.timeout_seconds, limits.script.timeout_ms, limits.tool_calls),
+                (timeout_seconds, timeout_ms, 7)
+            );
+            assert_eq!(limits.out_of_bounds(), None);
+        }
     }
 
     #[test]

@@ -153,7 +153,8 @@ impl RunResult {
         let mut shown = self.clone();
         loop {
             let json = serde_json::to_string(&shown).unwrap_or_default();
-            let Some(excess) = json.len().checked_sub(TERMINATION_MESSAGE_MAX_BYTES).filter(|excess| *excess > 0) else {
+            let Some(excess) = json.len().checked_sub(TERMINATION_MESSAGE_MAX_BYTES).filter(|excess| *excess > 0)
+            else {
                 return json;
             };
             if !shown.files.is_empty() {

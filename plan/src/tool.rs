@@ -76,6 +76,16 @@ impl KernelTool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
+    /// The kernel tools that an agent's tool list grants. Without a list: every one but `tool_search`, which an agent has to
+    /// ask for. With a list: exactly those it names; what it names beyond (`mcp__…`) is not a kernel tool and left out.
+    #[must_use]
+    pub fn granted(list: Option<&[String]>) -> Vec<Self> {
+        match list {
+            None => Self::ALL.into_iter().filter(|tool| *tool != Self::ToolSearch).collect(),
+            Some(names) => Self::ALL.into_iter().filter(|tool| names.iter().any(|name| name == tool.name())).collect(),
+        }
+    }
+
     /// Whether a script may call it: only tools that look and change nothing.
     #[must_use]
     pub const fn callable_from_script(self) -> bool {
@@ -133,7 +143,9 @@ impl ToolPolicy {
             return Decision::Block(format!("tool \"{tool}\" is not callable from a script"));
         }
         if !self.granted.contains(&tool) {
-            return Decision::Block(format!("tool \"{tool}\" is not granted by the agent; add it to the agent's spec.tools"));
+            return Decision::Block(format!(
+                "tool \"{tool}\" is not granted by the agent; add it to the agent's spec.tools"
+            ));
         }
         Decision::Allow(tool)
     }
@@ -169,6 +181,14 @@ mod tests {
             Decision::Block("tool \"grep\" is not granted by the agent; add it to the agent's spec.tools".into())
         );
         assert_eq!(policy.decide("Read", ToolCaller::Script), Decision::Block("tool \"Read\" does not exist".into()));
+    }
+
+    #[test]
+    fn without_a_list_an_agent_has_every_tool_but_the_search_and_with_one_exactly_what_it_names() {
+        assert_eq!(KernelTool::granted(None), KernelTool::ALL[..11]);
+        let names = ["codemode", "mcp__tracker__*", "read", "read"].map(String::from);
+        assert_eq!(KernelTool::granted(Some(&names)), [KernelTool::Read, KernelTool::Codemode]);
+        assert_eq!(KernelTool::granted(Some(&[])), []);
     }
 
     #[test]

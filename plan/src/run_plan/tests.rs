@@ -38,7 +38,9 @@ fn another_version_is_refused_as_such_even_when_its_fields_differ() {
 
 #[test]
 fn an_unknown_field_is_refused_at_every_depth() {
-    for path in ["", "/job", "/program/script", "/sources/0", "/output", "/limits", "/limits/script", "/gate/probe", "/record"] {
+    for path in
+        ["", "/job", "/program/script", "/sources/0", "/output", "/limits", "/limits/script", "/gate/probe", "/record"]
+    {
         let message = refusal(|plan| plan.pointer_mut(path).unwrap()["allowNetwork"] = json!(true));
         assert!(message.starts_with("failed to read the plan: unknown field `allowNetwork`"), "{path}: {message}");
     }
