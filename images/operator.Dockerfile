@@ -1,0 +1,21 @@
+# The image of the operator: one static program in an otherwise empty image.
+# README.md beside this file says how to build it.
+ARG RUST=1.95.0
+FROM rust:${RUST}-slim-bookworm AS build
+ARG RUST
+# The toolchain that the image brings, without the formatter and the linter that rust-toolchain.toml asks for.
+ENV RUSTUP_TOOLCHAIN=${RUST}
+# ring is compiled from C.
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY . .
+# .cargo/config.toml makes the program static; its folder is named after the machine's triple.
+RUN cargo build --release --locked --package anchorhold-operator --bins \
+ && install -D target/*-linux-gnu/release/anchorhold-operator /image/anchorhold-operator
+
+FROM scratch
+COPY --from=build /image/ /
+# A number, as the image has no user database, and as the pods of the chart and of jobs say it.
+USER 65532:65532
+WORKDIR /
+ENTRYPOINT ["/anchorhold-operator"]
