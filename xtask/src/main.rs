@@ -1,0 +1,54 @@
+//! `cargo xtask`: everything a contributor or the build machine does besides `cargo build` and `cargo test`.
+
+mod cluster;
+mod image;
+mod oci;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Development tasks of Anchorhold", version)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+/// One variant a module: a new task adds a line here and one in `run`.
+#[derive(Subcommand)]
+enum Task {
+    /// A real one-node Kubernetes on this machine: build it, start it, use it, remove it
+    Cluster(cluster::Arguments),
+    /// The images of the runner and the operator, made without a container engine
+    Image(image::Arguments),
+}
+
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    match task {
+        Task::Cluster(arguments) => cluster::run(arguments),
+        Task::Image(arguments) => image::run(arguments),
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}
