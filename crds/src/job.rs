@@ -80,12 +80,13 @@ pub struct JobSpec {
     /// `/out`, the only writable place besides a bounded `/tmp`.
     #[serde(default)]
     pub output: Output,
-    /// Seconds an attempt may run, from the start of its pod; 1 to 604,800 (a week). The agent's limits.timeoutSeconds when left out.
+    /// Seconds the job may take over all its attempts, from status.startTime (the first pod; set anew when a suspended
+    /// job goes on); 1 to 604,800 (a week). The agent's limits.timeoutSeconds when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 604_800))]
     pub active_deadline_seconds: Option<i64>,
-    /// Seconds the job may wait until its first attempt runs (quota, scheduling, image); 1 to 604,800. It waits without
-    /// limit when left out. Time while suspended does not count.
+    /// Seconds an attempt may wait before its runner starts: for what the spec names, a node, an image; 1 to 604,800; 600
+    /// when left out. Time while suspended does not count, and time in an exceeded quota counts only when this field is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 604_800))]
     pub start_deadline_seconds: Option<i64>,

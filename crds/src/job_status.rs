@@ -23,7 +23,7 @@ pub struct JobStatus {
     /// Why the job waits or why it failed: one of a closed list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When the first attempt's pod was created.
+    /// When the first attempt's pod was created; set anew when a suspended job goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
     /// When the job ended.
@@ -83,7 +83,7 @@ impl JobState {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptStatus {
-    /// Counts from 1.
+    /// Counts from 0.
     pub number: i32,
     /// The attempt's pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ pub struct AttemptStatus {
     /// When the attempt's pod was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Time>,
-    /// When the run itself began, behind the network gate.
+    /// When the attempt's runner was started; the network gate is the first thing it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_time: Option<Time>,
     /// When the attempt ended.

@@ -8,6 +8,7 @@
 
 mod agent;
 mod agent_status;
+pub mod check;
 mod code_server;
 mod condition;
 mod crd;
@@ -18,9 +19,11 @@ mod mcp_server;
 mod mcp_server_status;
 mod model;
 pub mod names;
+mod not_implemented;
 mod reason;
 mod reference;
 mod rule;
+mod rule_http;
 mod sandbox;
 mod source;
 mod url_check;
@@ -42,6 +45,7 @@ pub use mcp_server::{
 };
 pub use mcp_server_status::{McpServerStatus, ReadOnly, ServerIdentity, ServerTool};
 pub use model::{Model, ModelProvider};
+pub use not_implemented::NotImplemented;
 pub use reason::{AgentReason, ConditionReason, JobReason, McpServerReason};
 pub use reference::{AgentRef, ConfigMapKeyFrom, ConfigMapKeyRef, McpServerRef, SecretKeyRef, SecretRef};
 pub use sandbox::{Resources, Sandbox};

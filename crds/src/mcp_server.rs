@@ -9,6 +9,7 @@ use crate::code_server::CodeServer;
 use crate::mcp_server_status::McpServerStatus;
 use crate::reference::{ConfigMapKeyRef, SecretKeyRef};
 use crate::rule;
+use crate::rule_http;
 
 /// How a server is reached, and what of it may be used.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -58,9 +59,8 @@ pub struct McpServerSpec {
     /// Where the server speaks streamable HTTP: http or https, no user info, no fragment, no address of this host or node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048))]
-    #[x_kube(validation = rule::url_shape("spec.url"))]
-    #[x_kube(validation = rule::url_without_credentials("spec.url"))]
-    #[x_kube(validation = rule::url_address("spec.url"))]
+    #[x_kube(validation = rule_http::url_shape("spec.url"))]
+    #[x_kube(validation = rule_http::url_address("spec.url"))]
     pub url: Option<String>,
     /// A read-only code server that the operator runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,14 +153,14 @@ impl Default for McpServerSpec {
 pub struct Header {
     /// Name of the header. Names that steer the connection or that a proxy writes are refused.
     #[schemars(length(min = 1, max = 128))]
-    #[x_kube(validation = rule::header_name())]
-    #[x_kube(validation = rule::header_name_allowed())]
+    #[x_kube(validation = rule_http::header_name())]
+    #[x_kube(validation = rule_http::header_name_allowed())]
     pub name: String,
     /// The value itself; not for secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 4096))]
-    #[x_kube(validation = rule::header_value_characters())]
-    #[x_kube(validation = rule::header_value_literal())]
+    #[x_kube(validation = rule_http::header_value_characters())]
+    #[x_kube(validation = rule_http::header_value_literal())]
     pub value: Option<String>,
     /// Where the value comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::reference::SecretKeyRef;
-use crate::rule;
+use crate::rule_http;
 
 /// A model and how to reach it. The key stays with the broker; the sandbox never sees it.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -22,9 +22,8 @@ pub struct Model {
     /// Where the endpoint is; the provider's own when left out. Same rules as for the URL of an McpServer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048))]
-    #[x_kube(validation = rule::url_shape("spec.model.baseUrl"))]
-    #[x_kube(validation = rule::url_without_credentials("spec.model.baseUrl"))]
-    #[x_kube(validation = rule::url_address("spec.model.baseUrl"))]
+    #[x_kube(validation = rule_http::url_shape("spec.model.baseUrl"))]
+    #[x_kube(validation = rule_http::url_address("spec.model.baseUrl"))]
     pub base_url: Option<String>,
     /// The Secret with the API key. Left out for endpoints that need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ pub const API_VERSION: &str = "anchorhold.dev/v1alpha1";
 /// The label that a job's NetworkPolicy selects its pods by; the value is the job's name. Reserved: what a user writes
 /// never sets it, and the chart's ValidatingAdmissionPolicy lets nobody but the operator create a pod that carries it.
 pub const JOB_LABEL: &str = "anchorhold.dev/job";
-/// The label of a pod with the number of its attempt, from 1.
+/// The label of a pod with the number of its attempt, from 0.
 pub const ATTEMPT_LABEL: &str = "anchorhold.dev/attempt";
 /// The label of a job's objects with the name of its agent.
 pub const AGENT_LABEL: &str = "anchorhold.dev/agent";
@@ -42,7 +42,7 @@ pub fn network_policy(job: &str) -> String {
     job.to_owned()
 }
 
-/// The pod of an attempt. Attempts count from 1.
+/// The pod of an attempt. Attempts count from 0.
 #[must_use]
 pub fn pod(job: &str, attempt: i32) -> String {
     format!("{job}-{attempt}")

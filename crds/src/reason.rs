@@ -12,7 +12,7 @@ pub trait ConditionReason: Copy + fmt::Debug {
 
 /// Writes the enum, its words and their meanings from one list, so that none is forgotten.
 macro_rules! reasons {
-    ($(#[$attribute:meta])* $name:ident { $($(@$mark:ident)? $variant:ident: $meaning:literal,)* }) => {
+    ($(#[$attribute:meta])* $name:ident { $($variant:ident: $meaning:literal,)* }) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
@@ -65,7 +65,7 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Why a Job waits, runs, ended or failed. [`JobReason::is_failure`] tells the reasons a job can fail with.
+    /// Why a Job waits, runs, ended or failed.
     JobReason {
         // How it stands.
         Accepted: "The spec is valid. Nothing to do.",
@@ -73,11 +73,12 @@ reasons! {
         Pending: "The job was accepted and its attempt is being made. Nothing to do.",
         Starting: "The attempt's pod exists and its containers start. Nothing to do; the pod's events say what it waits for.",
         Running: "The run has begun. Nothing to do.",
-        Complete: "The job ended well. Nothing to do.",
-        Retrying: "An attempt failed and the next one follows after a delay. Nothing to do; status.attempts says why it failed.",
+        Completed: "The job ended well. Nothing to do.",
+        BackingOff: "An attempt failed and the next one follows after a delay. Nothing to do; status.attempts says why it failed.",
         Enforced: "The network policy was seen to hold before the run began. Nothing to do.",
         Assumed: "The installation assumes that network policies hold and did not look. Set networkPolicy.enforcement to Enforce to have it shown.",
-        NotYetProven: "The run has not begun, so the network policy was not put to the test yet. Nothing to do.",
+        NotEnforced: "Connections the policy forbids went through, so nothing was run. Install a network plugin that enforces NetworkPolicy.",
+        Unknown: "The run has not begun, so it is not known yet. Nothing to do.",
 
         // What it waits for.
         Suspended: "spec.suspend is true. Set it to false to let the job go on.",
@@ -89,10 +90,11 @@ reasons! {
         QuotaExceeded: "A ResourceQuota of the namespace leaves no room. Wait, raise the quota, or lower the agent's sandbox.resources.",
         PullingImage: "An image is being pulled, or could not be pulled yet. Check the image's name, its registry and imagePullSecrets if it stays so.",
         Scheduling: "No node fits yet. Check the agent's sandbox.resources, nodeSelector and tolerations if it stays so.",
+        CanaryUnreachable: "The operator cannot reach its own canary, so no policy could be put to the test and no pod is made. Check the canary Service of the installation.",
         NotImplemented: "A field asks for something this version does not do; the message names it. Leave the field out or upgrade.",
         InvalidSpec: "The spec breaks a rule; the message names the field. Delete the job and create it corrected.",
 
-        // What it failed of.
+        // What it failed of. (A job also fails with what it waited for, when that cannot change or startDeadlineSeconds pass.)
         McpServerMissing: "A server that the agent's tools name does not exist. Register it or take it out of the agent's tools.",
         McpServerDisabled: "A server that the agent's tools name is disabled. Enable it or take it out of the agent's tools.",
         McpServerUnreachable: "A server the agent requires did not answer. Check the server's status, or set required to false.",
@@ -100,6 +102,8 @@ reasons! {
         NetworkPolicyNotEnforced: "Connections the policy forbids went through, so nothing was run. Install a network plugin that enforces NetworkPolicy.",
         ImagePullFailed: "An image could not be pulled. Check its name, its registry and imagePullSecrets.",
         RunnerMissing: "The runner image does not contain the runner. Set the installation's runner image to one of this release.",
+        RunnerCrashed: "The runner ended without a result; the message has its exit code or signal. Read the pod's logs, and report it if they do not explain it.",
+        ContainerNotCreated: "The kubelet could not create the container; the message has its words. Check what it names.",
         Unschedulable: "No node took the pod within startDeadlineSeconds. Check the agent's sandbox, or raise the deadline.",
         OOMKilled: "The sandbox used more memory than its limit. Raise the agent's sandbox.resources.limits.memory, or do less at once.",
         Evicted: "The node stopped the pod because it ran short of something. Lower what the job writes, or raise requests.",
@@ -113,6 +117,7 @@ reasons! {
         ScriptError: "The script failed. The message has its error and line; correct the script.",
         Cancelled: "spec.cancel was set. Nothing to do; the logs stay until the job is deleted.",
         AgentSuspended: "The agent's kill switch is on. Set its spec.suspend to false and create the job anew.",
+        ToolNotGranted: "The job needs a tool that its agent does not grant; the message names it. Add it to the agent's spec.tools.",
         AgentInvalid: "The Agent is not Accepted. Correct it; its status names the field.",
         SandboxUnavailable: "The node's kernel cannot confine the run, so nothing was run. Use nodes with Landlock and seccomp, or a RuntimeClass that has them.",
         SourceMissing: "A source that was there when the job was accepted is gone. Restore it and create the job anew.",
@@ -123,14 +128,6 @@ reasons! {
         NameConflict: "An object with a name the job needs exists and is not the job's. Delete it, or create the job under another name.",
         PodRejected: "Admission refused the pod; the message has its words. Allow the restricted pods of jobs in this namespace.",
         InternalError: "Something that cannot happen did. The message has the details; please report it.",
-    }
-}
-
-impl JobReason {
-    /// Whether a job can end with it: every reason of the third part of the list.
-    #[must_use]
-    pub fn is_failure(self) -> bool {
-        self >= Self::McpServerMissing
     }
 }
 
@@ -201,13 +198,5 @@ mod tests {
         check(JobReason::ALL, JobReason::from_word);
         check(AgentReason::ALL, AgentReason::from_word);
         check(McpServerReason::ALL, McpServerReason::from_word);
-    }
-
-    #[test]
-    fn a_job_fails_with_a_failure_and_not_with_what_it_waits_for() {
-        assert!(JobReason::McpServerMissing.is_failure());
-        assert!(JobReason::InternalError.is_failure());
-        assert!(!JobReason::InvalidSpec.is_failure());
-        assert!(!JobReason::QuotaExceeded.is_failure());
     }
 }

@@ -3,8 +3,6 @@
 
 use kube::core::Rule;
 
-use crate::header::{HeaderRefusal, REFUSED_NAMES, REFUSED_PREFIXES};
-
 /// A DNS label: what becomes a path piece, a volume name or a part of a tool name.
 pub(crate) fn dns_label(field: &str) -> Rule {
     Rule::new("self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')").message(
@@ -86,38 +84,6 @@ pub(crate) fn short_name(kind: &str) -> Rule {
     )
 }
 
-/// A URL with a scheme we speak, a host and nothing after `#`.
-pub(crate) fn url_shape(field: &str) -> Rule {
-    Rule::new(r"isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.contains('#') && !self.matches('[\\s[:cntrl:]]')")
-        .message(format!("{field} must be an http:// or https:// URL with a host, without a fragment (#…) and without spaces").as_str())
-}
-
-/// A URL without user and password.
-pub(crate) fn url_without_credentials(field: &str) -> Rule {
-    Rule::new("!self.matches('^[A-Za-z]+:/*[^/?#]*@')").message(
-        format!("{field} must not contain a user or password: put credentials into a Secret and name it").as_str(),
-    )
-}
-
-/// A URL whose host is not an address of the pod, the node or a group, in any spelling. A host that ends in a number is
-/// an address to most resolvers (2130706433, 0x7f.1, 0177.0.0.1), so it must be one in the plain spelling. `isIP` refuses
-/// IPv4-mapped addresses. What a name resolves to is checked when it is resolved.
-pub(crate) fn url_address(field: &str) -> Rule {
-    Rule::new(
-        "!isURL(self) || [url(self).getHostname().lowerAscii()].all(host, \
-         !(host in ['localhost', 'localhost.']) && !host.endsWith('.localhost') && !host.endsWith('.localhost.') \
-         && (!(host.contains(':') || host.matches('(^|[.])([0-9]+|0x[0-9a-f]*)[.]?$')) \
-         || (isIP(host.replace('[', '').replace(']', '')) && [ip(host.replace('[', '').replace(']', ''))].all(address, \
-         !address.isLoopback() && !address.isUnspecified() && !address.isLinkLocalUnicast() \
-         && !address.isLinkLocalMulticast() && !(address.family() == 4 && host.matches('^(0|22[4-9]|23[0-9]|24[0-9]|25[0-5])[.]')) \
-         && !(address.family() == 6 && host.matches('^[[]?(ff|::|64:ff9b:)'))))))",
-    )
-    .message(
-        format!("{field} must not point to a loopback, link-local, unspecified or multicast address, nor spell one unusually: write a DNS name or a plain address")
-            .as_str(),
-    )
-}
-
 /// A name or pattern of tools.
 pub(crate) fn name_pattern() -> Rule {
     Rule::new("!self.matches('[[:space:][:cntrl:]]')")
@@ -128,31 +94,4 @@ pub(crate) fn name_pattern() -> Rule {
 pub(crate) fn file_pattern() -> Rule {
     Rule::new("!self.startsWith('!') && !self.startsWith('#') && !self.matches('[[:cntrl:]]') && !self.split('/').exists(piece, piece == '..')")
         .message("a file pattern is written as in .gitignore, without a leading ! or # and without '..'")
-}
-
-/// The name of a header as HTTP has it.
-pub(crate) fn header_name() -> Rule {
-    Rule::new(r"self.matches('^[-!#$%&\'*+.^_`|~0-9A-Za-z]+$')").message(HeaderRefusal::NameSyntax.to_string().as_str())
-}
-
-/// A header that neither steers the connection nor is written by a proxy.
-pub(crate) fn header_name_allowed() -> Rule {
-    let names = REFUSED_NAMES.map(|name| format!("'{name}'")).join(", ");
-    let prefixes = REFUSED_PREFIXES.map(|prefix| format!("'{prefix}'")).join(", ");
-    Rule::new(format!(
-        "!(self.lowerAscii().replace('_', '-') in [{names}]) \
-         && ![{prefixes}].exists(prefix, self.lowerAscii().replace('_', '-').startsWith(prefix))"
-    ))
-    .message(HeaderRefusal::NameReserved.to_string().as_str())
-}
-
-/// The value of a header as HTTP has it.
-pub(crate) fn header_value_characters() -> Rule {
-    Rule::new("self.matches('^[!-~]([ -~]*[!-~])?$')").message(HeaderRefusal::ValueCharacters.to_string().as_str())
-}
-
-/// A value that no program expands.
-pub(crate) fn header_value_literal() -> Rule {
-    Rule::new("!self.startsWith('!') && !self.matches('[$][{_A-Za-z]')")
-        .message(HeaderRefusal::ValueInterpretable.to_string().as_str())
 }
