@@ -3,6 +3,7 @@
 mod cluster;
 mod image;
 mod oci;
+mod test;
 
 use std::process::ExitCode;
 
@@ -22,12 +23,15 @@ enum Task {
     Cluster(cluster::Arguments),
     /// The images of the runner and the operator, made without a container engine
     Image(image::Arguments),
+    /// Everything: format, lints, generated files, tests, docs, licences, and the product on a real cluster
+    Test(test::Arguments),
 }
 
 fn run(task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Cluster(arguments) => cluster::run(arguments),
         Task::Image(arguments) => image::run(arguments),
+        Task::Test(arguments) => test::run(&arguments),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::command::{Failed, captured, cargo, output};
 use super::summary::Summary;
+use super::test_images;
 
 pub(super) struct Options<'a> {
     pub(super) root: &'a Path,
@@ -22,35 +23,39 @@ const ORDER: [&str; 2] = ["chart", "suite"];
 
 /// Every step is named in the summary. A step that fails leaves out those that need it, and says so.
 pub(super) fn run(options: &Options<'_>, summary: &mut Summary) {
-    let mut programs = Vec::new();
+    let mut built = Built::default();
     if !summary.step("cluster tests: build", || {
-        programs = build(options.root)?;
+        built = build(options.root)?;
         Ok(String::new())
     }) {
         return summary.left_out("cluster tests (they did not build)");
     }
-    let images = options.root.join("target/images");
-    if !summary.step("images", || xtask(&["image", "--out", &images.to_string_lossy()])) {
+    let folder = options.root.join("target/images");
+    let mut archives = vec![folder.join("anchorhold-runner.tar"), folder.join("anchorhold-operator.tar")];
+    if !summary.step("images", || {
+        archives.extend(test_images::write(&folder, &built.attacker)?);
+        xtask(&["image", "--out", &folder.to_string_lossy()])
+    }) {
         return summary.left_out("cluster tests (no images)");
     }
     if options.kubeconfig {
-        for (name, program) in programs {
-            summary.tests(&format!("cluster: {name}"), || output(&mut test_command(Command::new(program), options)));
+        for (name, program) in &built.tests {
+            summary.tests(&format!("cluster: {name}"), || {
+                output(&mut test_command(Command::new(program), options, &built.operator))
+            });
         }
         return;
     }
-    if !summary.step("node: programs", || {
-        xtask(if options.install { &["cluster", "build", "--install"] } else { &["cluster", "build"] })
-    }) {
+    if !summary.step("node: programs", || xtask(&["cluster", "build"])) {
         return summary.left_out("cluster tests (no node)");
     }
     let mut node = Node { name: format!("test-{}", std::process::id()), keep: options.keep_node };
-    if !summary.step("node: up", || node.up(&images)) {
+    if !summary.step("node: up", || node.up(&archives, options.install)) {
         return summary.left_out("cluster tests (the node did not start)");
     }
     let mut passed = true;
-    for (name, program) in programs {
-        passed &= summary.tests(&format!("cluster: {name}"), || node.run(&program, options));
+    for (name, program) in &built.tests {
+        passed &= summary.tests(&format!("cluster: {name}"), || node.run(program, options, &built.operator));
     }
     if passed {
         node.keep = false;
@@ -58,27 +63,59 @@ pub(super) fn run(options: &Options<'_>, summary: &mut Summary) {
     summary.step("node: down leaves nothing behind", || node.down());
 }
 
-/// Builds the test programs and returns them by name, in [`ORDER`].
-fn build(root: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let messages = captured(&mut cargo(
-        root,
-        &["test", "--locked", "--package", "anchorhold-cluster-tests", "--features", "cluster", "--no-run", "--message-format", "json"],
-    ))?;
-    let mut programs: Vec<(String, PathBuf)> = messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["kind"][0] == "test")
-        .filter_map(|message| Some((message["target"]["name"].as_str()?.to_owned(), message["executable"].as_str()?.into())))
-        .collect();
-    programs.sort_by_key(|(name, _)| (ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len()), name.clone()));
-    if programs.is_empty() {
-        bail!("no cluster test was built");
-    }
-    Ok(programs)
+/// What the cluster tests run.
+#[derive(Default)]
+struct Built {
+    /// The test programs by name, in [`ORDER`].
+    tests: Vec<(String, PathBuf)>,
+    attacker: PathBuf,
+    /// The operator of the release profile, the same program as in the image.
+    operator: PathBuf,
 }
 
-fn test_command(mut command: Command, options: &Options<'_>) -> Command {
-    command.args(["--test-threads", "6"]).args(options.filter).env("ANCHORHOLD_ROOT", options.root).env("RUST_BACKTRACE", "1");
+fn build(root: &Path) -> Result<Built> {
+    let tests = ["test", "--locked", "--package", "anchorhold-cluster-tests", "--features", "cluster", "--no-run"];
+    let made = executables(root, &tests)?;
+    let operator = executables(root, &["build", "--locked", "--release", "--package", "anchorhold-operator"])?;
+    let named = |all: &[Executable], name: &str| {
+        let found = all.iter().find(|made| made.kind == "bin" && made.name == name).map(|made| made.path.clone());
+        found.with_context(|| format!("cargo built no program {name}"))
+    };
+    let (attacker, operator) = (named(&made, "attacker")?, named(&operator, "anchorhold-operator")?);
+    let mut tests: Vec<_> =
+        made.into_iter().filter(|made| made.kind == "test").map(|made| (made.name, made.path)).collect();
+    tests.sort_by_key(|(name, _)| (ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len()), name.clone()));
+    if tests.is_empty() {
+        bail!("no cluster test was built");
+    }
+    Ok(Built { tests, attacker, operator })
+}
+
+/// A program that cargo made.
+struct Executable {
+    kind: String,
+    name: String,
+    path: PathBuf,
+}
+
+/// Runs cargo and returns the programs it made or found made.
+#[expect(clippy::indexing_slicing, reason = "a JSON value answers a missing key with null")]
+fn executables(root: &Path, args: &[&str]) -> Result<Vec<Executable>> {
+    let messages = captured(cargo(root, args).args(["--message-format", "json-render-diagnostics"]))?;
+    let read = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        Some(Executable {
+            kind: message["target"]["kind"][0].as_str()?.to_owned(),
+            name: message["target"]["name"].as_str()?.to_owned(),
+            path: message["executable"].as_str()?.into(),
+        })
+    };
+    Ok(messages.lines().filter_map(read).collect())
+}
+
+fn test_command(mut command: Command, options: &Options<'_>, operator: &Path) -> Command {
+    command.args(["--test-threads", "6"]).args(options.filter);
+    command.env("ANCHORHOLD_ROOT", options.root).env("ANCHORHOLD_OPERATOR", operator).env("RUST_BACKTRACE", "1");
     command
 }
 
@@ -89,24 +126,31 @@ struct Node {
 }
 
 impl Node {
-    fn up(&self, images: &Path) -> Result<String> {
-        xtask(&["cluster", "up", "--name", &self.name])?;
-        for image in ["anchorhold-runner.tar", "anchorhold-operator.tar"] {
-            xtask(&["cluster", "load-image", "--name", &self.name, &images.join(image).to_string_lossy()])?;
+    fn up(&self, archives: &[PathBuf], install: bool) -> Result<String> {
+        let mut up = vec!["cluster", "up", "--name", &self.name];
+        if install {
+            up.push("--install");
+        }
+        xtask(&up)?;
+        for archive in archives {
+            xtask(&["cluster", "load-image", "--name", &self.name, &archive.to_string_lossy()])?;
         }
         Ok(String::new())
     }
 
-    fn run(&self, program: &Path, options: &Options<'_>) -> Result<String> {
+    fn run(&self, program: &Path, options: &Options<'_>, operator: &Path) -> Result<String> {
         let mut inside = Command::new(own_program()?);
         inside.args(["cluster", "exec", "--name", &self.name, "--"]).arg(program);
-        inside.env("ANCHORHOLD_XTASK", own_program()?).env("ANCHORHOLD_NODE", &self.name);
-        output(&mut test_command(inside, options))
+        inside.env("ANCHORHOLD_XTASK", own_program()?);
+        output(&mut test_command(inside, options, operator))
     }
 
     fn down(&mut self) -> Result<String> {
         if self.keep {
-            eprintln!("   kept: cargo xtask cluster exec --name {0} -- kubectl get pods -A; cargo xtask cluster down --name {0}", self.name);
+            eprintln!(
+                "   kept: cargo xtask cluster exec --name {0} -- kubectl get pods -A; cargo xtask cluster down --name {0}",
+                self.name
+            );
             return Ok(String::new());
         }
         self.keep = true;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 /// The cargo that runs us, in the workspace.
 pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
@@ -25,8 +25,11 @@ pub(crate) fn captured(command: &mut Command) -> Result<String> {
 
 fn run(command: &mut Command, show: bool) -> Result<String> {
     let said = format!("{command:?}");
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().with_context(|| format!("failed to start {said}"))?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("failed to start {said}"))?;
     let mut text = String::new();
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
@@ -66,13 +69,5 @@ pub(crate) fn text_of(result: &Result<String>) -> Option<&str> {
     match result {
         Ok(text) => Some(text),
         Err(error) => error.downcast_ref::<Failed>().map(|failed| failed.text.as_str()),
-    }
-}
-
-/// Fails with the command that installs it when a program is not on the path.
-pub(crate) fn require(program: &str, how: &str) -> Result<()> {
-    match Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status() {
-        Ok(_) => Ok(()),
-        Err(_) => bail!("{program} is not on the path; {how}"),
     }
 }

@@ -15,7 +15,16 @@ pub(super) fn check(root: &Path) -> Result<String> {
     let program = installed(root)?;
     output(
         Command::new(program)
-            .args(["--workspace", "--offline", "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"])
+            .args([
+                "--workspace",
+                "--offline",
+                "--locked",
+                "check",
+                "--hide-inclusion-graph",
+                "licenses",
+                "bans",
+                "sources",
+            ])
             .current_dir(root),
     )
 }
@@ -24,16 +33,31 @@ fn installed(root: &Path) -> Result<PathBuf> {
     if captured(Command::new("cargo-deny").arg("--version")).is_ok() {
         return Ok("cargo-deny".into());
     }
-    let home = crate::cluster::cache::folder().context("failed to find the cache folder")?.join(format!("cargo-deny-{CARGO_DENY}"));
+    let home = crate::cluster::cache::folder()
+        .context("failed to find the cache folder")?
+        .join(format!("cargo-deny-{CARGO_DENY}"));
     let program = home.join("bin/cargo-deny");
     if !program.is_file() {
         eprintln!("   building cargo-deny {CARGO_DENY} once, a few minutes");
         let place = home.to_string_lossy().into_owned();
         // Outside the workspace, or its .cargo/config.toml would make the program static for nothing.
         output(
-            cargo(root, &["install", "--quiet", "--locked", "--root", &place, "--version", CARGO_DENY, "--no-default-features", "cargo-deny"])
-                .current_dir("/")
-                .env_remove("CARGO_TARGET_DIR"),
+            cargo(
+                root,
+                &[
+                    "install",
+                    "--quiet",
+                    "--locked",
+                    "--root",
+                    &place,
+                    "--version",
+                    CARGO_DENY,
+                    "--no-default-features",
+                    "cargo-deny",
+                ],
+            )
+            .current_dir("/")
+            .env_remove("CARGO_TARGET_DIR"),
         )?;
     }
     Ok(program)
