@@ -48,7 +48,7 @@ fn attack() -> Value {
 
 fn orders() -> Result<Orders, Box<dyn std::error::Error>> {
     let plan: Value = serde_json::from_slice(&fs::read("/etc/anchorhold/plan.json")?)?;
-    let script = plan["program"]["script"]["source"].as_str().ok_or("the plan has no script")?;
+    let script = plan.pointer("/program/script/source").and_then(Value::as_str).ok_or("the plan has no script")?;
     Ok(serde_json::from_str(script)?)
 }
 

@@ -14,7 +14,7 @@ async fn two_hundred_jobs_at_once_all_finish_each_with_exactly_one_pod() {
     case.cluster.create(&case.namespace, &script("burst", "").agent_manifest()).await;
     for batch in (0..JOBS).collect::<Vec<_>>().chunks(20) {
         let mut creating = tokio::task::JoinSet::new();
-        for number in batch.iter().copied() {
+        for &number in batch {
             let (cluster, namespace) = (case.cluster.clone(), case.namespace.clone());
             creating.spawn(async move {
                 let mut job: Value =
