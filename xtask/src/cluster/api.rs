@@ -107,6 +107,7 @@ fn ready_pod() -> Pod {
                 args: Some(vec!["exit".to_owned(), "0".to_owned()]),
                 ..Container::default()
             }],
+            dns_policy: Some("Default".to_owned()),
             restart_policy: Some("Never".to_owned()),
             automount_service_account_token: Some(false),
             enable_service_links: Some(false),

@@ -32,16 +32,17 @@ pub(crate) fn create(node: &Node) -> Result<()> {
 }
 
 /// The node's cgroups that exist.
-pub(crate) fn existing(node: &Node) -> Result<Vec<PathBuf>> {
+fn existing(node: &Node) -> Result<Vec<PathBuf>> {
     let name = node.cgroup();
     Ok(hierarchies()?.into_iter().map(|hierarchy| hierarchy.join(&name)).filter(|folder| folder.is_dir()).collect())
 }
 
-/// Removes the node's cgroups, all of whose processes have ended.
-pub(crate) fn remove(node: &Node) -> Result<()> {
+/// Removes the node's cgroups, all of whose processes have ended. Returns whether there were any.
+pub(crate) fn remove(node: &Node) -> Result<bool> {
     let deadline = Instant::now() + REMOVAL;
-    for folder in existing(node)? {
-        let removed = wait::until("its processes to end", deadline, || match remove_tree(&folder) {
+    let existing = existing(node)?;
+    for folder in &existing {
+        let removed = wait::until("its processes to end", deadline, || match remove_tree(folder) {
             Ok(()) => Ok(Some(())),
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Ok(None),
             Err(error) => Err(error.into()),
@@ -50,7 +51,7 @@ pub(crate) fn remove(node: &Node) -> Result<()> {
             bail!("cannot remove the cgroup {}: {error:#}; see the files cgroup.procs in it", folder.display());
         }
     }
-    Ok(())
+    Ok(!existing.is_empty())
 }
 
 /// The files of a cgroup leave with its folder and cannot be removed one by one.

@@ -53,7 +53,7 @@ pub(crate) fn write(node: &Node, state: &State) -> Result<()> {
 }
 
 /// The template with each `{{name}}` replaced. Values hold nothing that YAML, TOML or JSON would read as more than
-/// text: the folder's path is checked (`Node::locate`), the rest is ours.
+/// text: the folder's path is checked (`Node::at`), the rest is ours.
 fn render(template: &str, values: &[(&str, &str)]) -> Result<String> {
     let text =
         values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value));

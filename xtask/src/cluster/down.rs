@@ -1,7 +1,6 @@
 //! Removing a node, or what is left of one.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -10,45 +9,51 @@ use rustix::mount::{UnmountFlags, unmount};
 use super::cgroups;
 use super::keeper::Keeper;
 use super::node::Node;
-use super::state::State;
+use super::state::{self, State};
 
-/// Removes whatever there is of the node: processes first, and with them its network and mounts (see `keeper`), then
-/// cgroups, then files. Returns whether there was anything.
+/// Removes whatever there is of the node. Returns whether there was anything.
 pub(crate) fn down(node: &Node) -> Result<bool> {
     let _lock = node.lock()?;
-    let remains = remains(node)?;
-    remove(node)?;
-    Ok(remains)
+    remove(node)
 }
 
-/// Whether anything of the node is there.
-pub(crate) fn remains(node: &Node) -> Result<bool> {
-    Ok(State::marks(node) || Keeper::find(node)?.is_some() || !cgroups::existing(node)?.is_empty())
-}
-
-/// As [`down`], for a caller that holds the node's lock.
-pub(crate) fn remove(node: &Node) -> Result<()> {
-    Keeper::end(node)?;
-    cgroups::remove(node)?;
+/// As [`down`], for a caller that holds the node's lock: processes first, and with them its network and mounts (see
+/// `keeper`), then cgroups, then files. Whatever of it is missing, the rest is removed.
+pub(crate) fn remove(node: &Node) -> Result<bool> {
+    let ended = Keeper::end(node)?;
+    let cgroups = cgroups::remove(node)?;
     for mount in mounts_beneath(node.dir())? {
         // The node's own were in its namespace. What somebody mounted here from outside must not be emptied below.
         unmount(&mount, UnmountFlags::DETACH).with_context(|| format!("cannot unmount {}", mount.display()))?;
     }
-    if State::marks(node) {
-        remove_files(node.dir())?;
+    let marked = State::marks(node);
+    if marked {
+        remove_files(node)?;
     }
-    Ok(())
+    Ok(ended || cgroups || marked)
 }
 
-fn remove_files(dir: &Path) -> Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        other => other.with_context(|| format!("cannot remove {}", dir.display())),
+/// The mark goes last, so that a folder whose removal was cut off is still known for a node's.
+fn remove_files(node: &Node) -> Result<()> {
+    let dir = node.dir();
+    let failed = || format!("cannot remove {}", dir.display());
+    for entry in fs::read_dir(dir).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
+        if entry.file_name() == state::FILE {
+            continue;
+        }
+        let removed = if entry.file_type().with_context(failed)?.is_dir() {
+            fs::remove_dir_all(entry.path())
+        } else {
+            fs::remove_file(entry.path())
+        };
+        removed.with_context(|| format!("cannot remove {}", entry.path().display()))?;
     }
+    fs::remove_dir_all(dir).with_context(failed)
 }
 
 /// Mounts of this machine at and beneath a folder, the innermost first.
-pub(crate) fn mounts_beneath(dir: &Path) -> Result<Vec<PathBuf>> {
+fn mounts_beneath(dir: &Path) -> Result<Vec<PathBuf>> {
     let table = fs::read_to_string("/proc/self/mountinfo").context("cannot read /proc/self/mountinfo")?;
     let mut mounts = Vec::new();
     for line in table.lines() {

@@ -36,7 +36,7 @@ pub(crate) fn exec(
 }
 
 /// What kubectl, helm, ctr and a nested `cargo xtask cluster` need to use this node, and to leave no files elsewhere.
-fn environment(node: &Node) -> [(&'static str, OsString); 8] {
+fn environment(node: &Node) -> [(&'static str, OsString); 9] {
     [
         ("KUBECONFIG", node.kubeconfig().into()),
         ("KUBECACHEDIR", node.path("home/kubectl").into()),
@@ -45,6 +45,7 @@ fn environment(node: &Node) -> [(&'static str, OsString); 8] {
         ("HELM_DATA_HOME", node.path("home/helm/data").into()),
         ("CONTAINERD_ADDRESS", node.containerd_socket().into()),
         ("CONTAINERD_NAMESPACE", "k8s.io".into()),
+        ("ANCHORHOLD_NODE", node.name().into()),
         ("ANCHORHOLD_NODE_DIR", node.dir().into()),
     ]
 }

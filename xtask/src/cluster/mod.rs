@@ -3,7 +3,7 @@
 
 mod api;
 mod build;
-mod cache;
+pub(crate) mod cache;
 mod cgroups;
 mod command;
 mod components;
@@ -17,14 +17,16 @@ mod node;
 mod packages;
 mod pki;
 mod processes;
+mod progress;
 mod state;
 mod status;
 mod up;
 mod versions;
 mod wait;
 
+use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -39,11 +41,11 @@ use status::Status;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Which node: nodes of different names run side by side
-    #[arg(long, global = true, env = "ANCHORHOLD_NODE", default_value = "anchorhold")]
-    name: String,
-    /// The node's folder, instead of nodes/NAME in the cache folder
-    #[arg(long, global = true, env = "ANCHORHOLD_NODE_DIR")]
+    /// Which node: nodes of different names run side by side [default: `$ANCHORHOLD_NODE`, else anchorhold]
+    #[arg(long, global = true)]
+    name: Option<String>,
+    /// The node's folder [default: `$ANCHORHOLD_NODE_DIR`, else nodes/NAME in the cache folder]
+    #[arg(long, global = true, conflicts_with = "name")]
     dir: Option<PathBuf>,
     #[command(subcommand)]
     action: Action,
@@ -104,7 +106,7 @@ enum Output {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
-    let node = Node::locate(&cache::folder()?, &arguments.name, arguments.dir.as_deref())?;
+    let node = chosen(arguments.name, arguments.dir)?;
     match arguments.action {
         Action::Build => println!("{}", build::ensure()?.display()),
         Action::Up(arguments) => bring_up(&node, arguments)?,
@@ -141,9 +143,23 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The node that the command line names, else the environment: a command inside `exec` so uses the node it runs in,
+/// unless it is told another.
+fn chosen(name: Option<String>, dir: Option<PathBuf>) -> Result<Node> {
+    let cache = cache::folder()?;
+    match (name, dir) {
+        (None, Some(dir)) => Node::at(&dir),
+        (Some(name), _) => Node::named(&cache, &name),
+        (None, None) => match (env::var_os("ANCHORHOLD_NODE_DIR"), env::var("ANCHORHOLD_NODE")) {
+            (Some(dir), _) => Node::at(Path::new(&dir)),
+            (None, Ok(name)) => Node::named(&cache, &name),
+            (None, Err(_)) => Node::named(&cache, "anchorhold"),
+        },
+    }
+}
+
 fn bring_up(node: &Node, arguments: UpArguments) -> Result<()> {
-    let began = Instant::now();
-    let install = arguments.install || std::env::var("CI").is_ok_and(|value| value == "true");
+    let install = arguments.install || env::var("CI").is_ok_and(|value| value == "true");
     let options = Options {
         max_pods: arguments.max_pods,
         network_policy: !arguments.no_network_policy,
@@ -151,10 +167,9 @@ fn bring_up(node: &Node, arguments: UpArguments) -> Result<()> {
     };
     let started = up::up(node, options, install, Duration::from_secs(arguments.timeout))?;
     let (state, _) = running(node)?;
-    if started {
-        println!("the node {} is up after {:.1} s", node.name(), began.elapsed().as_secs_f64());
-    } else {
-        println!("the node {} was already up", node.name());
+    match started {
+        Some(seconds) => println!("the node {} is up after {seconds:.1} s", node.name()),
+        None => println!("the node {} was already up", node.name()),
     }
     println!("{}", up::usage(node, &state.bin));
     Ok(())
@@ -179,7 +194,7 @@ fn start_component(node: &Node, component: Component) -> Result<()> {
 fn running(node: &Node) -> Result<(State, Keeper)> {
     match (State::read(node)?, Keeper::find(node)?) {
         (Some(state), Some(keeper)) => Ok((state, keeper)),
-        _ => bail!("the node {} is not up; start it with `cargo xtask cluster --name {0} up`", node.name()),
+        _ => bail!("the node {} is not up; start it with `cargo xtask cluster {} up`", node.name(), node.option()),
     }
 }
 

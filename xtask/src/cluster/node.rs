@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
@@ -28,23 +28,34 @@ pub(crate) const PRIVATE: [&str; 3] = ["/run", "/var/lib", "/var/log"];
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     dir: PathBuf,
+    /// It was chosen by its name, not by its folder.
+    named: bool,
 }
 
 impl Node {
-    /// The node of this name, or the one in this folder.
-    pub(crate) fn locate(cache: &Path, name: &str, dir: Option<&Path>) -> Result<Self> {
+    /// The node of this name.
+    pub(crate) fn named(cache: &Path, name: &str) -> Result<Self> {
         let plain = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
-        let dir = match dir {
-            Some(dir) => std::path::absolute(dir).with_context(|| format!("cannot resolve {}", dir.display()))?,
-            None if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') => {
-                bail!(
-                    "a node's name is made of letters, digits, '.', '_' and '-', and does not start with '.': {name:?}"
-                )
-            }
-            None => cache.join("nodes").join(name),
-        };
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            bail!("a node's name is made of letters, digits, '.', '_' and '-' and does not start with '.': {name:?}");
+        }
+        Ok(Self { named: true, ..Self::at(&cache.join("nodes").join(name))? })
+    }
+
+    /// The node in this folder.
+    pub(crate) fn at(dir: &Path) -> Result<Self> {
+        // What names the folder is also what its processes are found by, so it is one name however it is written.
+        let dir: PathBuf = std::path::absolute(dir)
+            .with_context(|| format!("cannot resolve {}", dir.display()))?
+            .components()
+            .collect();
         usable(&dir)?;
-        Ok(Self { dir })
+        Ok(Self { dir, named: false })
+    }
+
+    /// The option that chooses this node.
+    pub(crate) fn option(&self) -> String {
+        if self.named { format!("--name {}", self.name()) } else { format!("--dir {}", self.dir.display()) }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -119,6 +130,9 @@ fn usable(dir: &Path) -> Result<()> {
             text.len()
         );
     }
+    if dir.file_name().is_none() || dir.components().any(|part| part == Component::ParentDir) {
+        bail!("the node's folder needs a name of its own, without '..': {text}");
+    }
     visible_to_nodes(dir)
 }
 
@@ -139,27 +153,27 @@ mod tests {
 
     use super::Node;
 
-    fn refusal(name: &str, dir: Option<&str>) -> bool {
-        Node::locate(Path::new("/cache"), name, dir.map(Path::new)).is_err()
+    fn named(name: &str) -> bool {
+        Node::named(Path::new("/cache"), name).is_ok()
+    }
+
+    fn at(dir: &str) -> bool {
+        Node::at(Path::new(dir)).is_ok()
     }
 
     #[test]
     fn names_and_folders_that_would_break_a_file_or_a_socket_are_refused() {
-        assert!(refusal("", None));
-        assert!(refusal("../x", None));
-        assert!(refusal(".x", None));
-        assert!(refusal("a b", None));
-        assert!(refusal("a", Some("/tmp/a b")));
-        assert!(refusal("a", Some("/run/node")));
-        assert!(refusal("a", Some(&format!("/tmp/{}", "x".repeat(60)))));
-        assert!(!refusal("a-1.b_2", None));
-        assert!(!refusal("a", Some("/tmp/node")));
+        assert!(named("a-1.b_2"));
+        assert!(!named("") && !named("../x") && !named(".x") && !named("a b"));
+        assert!(at("/tmp/node"));
+        assert!(!at("/tmp/a b") && !at("/run/node") && !at("/tmp/../x") && !at("/"));
+        assert!(!at(&format!("/tmp/{}", "x".repeat(60))));
     }
 
     #[test]
     fn two_folders_of_one_name_have_cgroups_of_their_own() {
-        let at = |dir: &str| Node::locate(Path::new("/cache"), "x", Some(Path::new(dir))).unwrap().cgroup();
-        assert_ne!(at("/tmp/a/node"), at("/tmp/b/node"));
-        assert!(at("/tmp/a/node").starts_with("anchorhold-node-"));
+        let cgroup = |dir: &str| Node::at(Path::new(dir)).unwrap().cgroup();
+        assert_ne!(cgroup("/tmp/a/node"), cgroup("/tmp/b/node"));
+        assert_eq!(cgroup("/tmp/a/node"), cgroup("/tmp/./a//node/"));
     }
 }

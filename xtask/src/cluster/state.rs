@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::components::Component;
 use super::node::Node;
 
-const FILE: &str = "state.json";
+pub(crate) const FILE: &str = "state.json";
 
 /// Also what marks a folder as a node's, which `down` may therefore remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use super::command::run;
 use super::components::Component;
 use super::keeper::Keeper;
 use super::node::Node;
+use super::progress::Progress;
 use super::state::{Options, State};
 use super::{build, cgroups, config, down, images, netns, packages, pki, wait};
 
@@ -20,9 +21,9 @@ const FOLDERS: [&str; 7] = ["config", "log", "pki", "sysctl", "var-log", "volume
 /// What kube-router adds to the packet filter once it enforces.
 const POLICY_CHAIN: &str = "KUBE-ROUTER-FORWARD";
 
-/// Makes the node run with these options. Returns the programs' folder and whether the node was started now: a node
-/// that already runs as asked is left alone.
-pub(crate) fn up(node: &Node, options: Options, install: bool, patience: Duration) -> Result<bool> {
+/// Makes the node run with these options. Returns the seconds that took, or nothing when it already ran as asked and
+/// was left alone.
+pub(crate) fn up(node: &Node, options: Options, install: bool, patience: Duration) -> Result<Option<f64>> {
     if !rustix::process::geteuid().is_root() {
         bail!(
             "a node takes root (namespaces, mounts, cgroups); run this with sudo, or use another cluster by its KUBECONFIG"
@@ -31,109 +32,141 @@ pub(crate) fn up(node: &Node, options: Options, install: bool, patience: Duratio
     packages::ensure(install)?;
     let state = State { bin: build::ensure()?, options };
     let _lock = node.lock()?;
-    if let (Some(keeper), Some(running)) = (Keeper::find(node)?, State::read(node)?)
-        && Component::of(&running).all(|component| component.check(node, &running, keeper).is_ok())
-    {
-        if running == state {
-            return Ok(false);
+    let progress = Progress::begin();
+    if let Some(keeper) = Keeper::find(node)? {
+        let running = State::read(node)?.context("the node has a first process, but no state")?;
+        if Component::of(&running).all(|component| component.check(node, &running, keeper).is_ok()) {
+            if running == state {
+                return Ok(None);
+            }
+            bail!(
+                "the node {} runs with other options or programs; end it with `cargo xtask cluster {} down` first",
+                node.name(),
+                node.option()
+            );
         }
-        bail!(
-            "the node {} runs with other options or programs; end it with `cargo xtask cluster down` first",
-            node.name()
-        );
     }
-    if down::remains(node)? {
-        eprintln!("removing what is left of the node {}", node.name());
-        down::remove(node)?;
+    if down::remove(node)? {
+        progress.done("removed what was left of an earlier node");
     }
-    start(node, &state, Instant::now() + patience).with_context(|| {
+    start(node, &state, Instant::now() + patience, progress).with_context(|| {
         format!(
-            "the node {} did not come up; its logs are in {}, `cargo xtask cluster down` removes it",
+            "the node {} did not come up; its logs are in {}, `cargo xtask cluster {} down` removes it",
             node.name(),
-            node.path("log").display()
+            node.path("log").display(),
+            node.option()
         )
     })?;
-    Ok(true)
+    Ok(Some(progress.seconds()))
 }
 
-fn start(node: &Node, state: &State, deadline: Instant) -> Result<()> {
-    make_folder(node)?;
+fn start(node: &Node, state: &State, deadline: Instant, progress: Progress) -> Result<()> {
+    make_folder(node, state)?;
+    pki::write(&node.path("pki"))?;
+    config::write(node, state)?;
+    cgroups::create(node)?;
+    let keeper = Keeper::start(node, &state.bin.join("pause"))?;
+    netns::set_up(keeper)?;
+    let startup = Startup { node, state, keeper, deadline, progress };
+    for component in [Component::Etcd, Component::KubeApiserver, Component::Containerd] {
+        startup.start(component)?;
+    }
+    thread::scope(|scope| {
+        let image = scope.spawn(|| startup.import_pause());
+        netns::inside(keeper, || startup.control_plane())?;
+        image.join().map_err(|_| anyhow!("the thread that imports the sandbox image has panicked"))?
+    })?;
+    netns::inside(keeper, || startup.pods())?;
+    // Last, as kube-router above all ends by itself at times, and then nothing is enforced and nothing says so.
+    Component::of(state).try_for_each(|component| startup.check(component))
+}
+
+/// The node's folder, which must be new or empty, with its sub-folders.
+fn make_folder(node: &Node, state: &State) -> Result<()> {
+    let dir = node.dir();
+    fs::create_dir_all(dir).with_context(|| format!("cannot make the node's folder {}", dir.display()))?;
+    if fs::read_dir(dir).with_context(|| format!("cannot list {}", dir.display()))?.next().is_some() {
+        bail!("{} is not empty and not a node's; choose another folder with --dir", dir.display());
+    }
     // First, so that `down` knows the folder for a node's from here on.
     state.write(node)?;
     for folder in FOLDERS {
         let path = node.path(folder);
         fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
     }
-    pki::write(&node.path("pki"))?;
-    config::write(node, state)?;
-    cgroups::create(node)?;
-    let keeper = Keeper::start(node, &state.bin.join("pause"))?;
-    netns::set_up(keeper)?;
-    for component in [Component::Etcd, Component::KubeApiserver, Component::Containerd] {
-        component.start(node, state, keeper)?;
-    }
-    thread::scope(|scope| {
-        let image = scope.spawn(|| {
-            wait::until("containerd", deadline, || {
-                Component::Containerd.check(node, state, keeper)?;
-                Ok(images::reachable(node).then_some(()))
-            })?;
-            images::import_pause(node, state)
-        });
-        netns::inside(keeper, || control_plane(node, state, keeper, deadline))?;
-        image.join().map_err(|_| anyhow!("the thread that imports the sandbox image has panicked"))?
-    })?;
-    netns::inside(keeper, || pods(node, state, keeper, deadline))?;
-    // Last, as kube-router above all ends by itself at times, and then nothing is enforced and nothing says so.
-    Component::of(state).try_for_each(|component| component.check(node, state, keeper))
-}
-
-/// The node's folder, new or empty.
-fn make_folder(node: &Node) -> Result<()> {
-    let dir = node.dir();
-    fs::create_dir_all(dir).with_context(|| format!("cannot make the node's folder {}", dir.display()))?;
-    if fs::read_dir(dir).with_context(|| format!("cannot list {}", dir.display()))?.next().is_some() {
-        bail!("{} is not empty and not a node's; choose another folder with --dir", dir.display());
-    }
     Ok(())
 }
 
-/// From a started API server to a registered node.
-fn control_plane(node: &Node, state: &State, keeper: Keeper, deadline: Instant) -> Result<()> {
-    let cluster = Cluster::connect(&node.kubeconfig())?;
-    wait::until("the API server", deadline, || {
-        Component::Etcd.check(node, state, keeper)?;
-        Component::KubeApiserver.check(node, state, keeper)?;
-        Ok(cluster.ready().then_some(()))
-    })?;
-    for component in
-        [Component::Kubelet, Component::KubeControllerManager, Component::KubeScheduler, Component::KubeProxy]
-    {
-        component.start(node, state, keeper)?;
-    }
-    wait::until("the kubelet to register the node", deadline, || {
-        Component::Kubelet.check(node, state, keeper)?;
-        Ok(cluster.node_exists()?.then_some(()))
-    })
+/// A node on its way up.
+struct Startup<'a> {
+    node: &'a Node,
+    state: &'a State,
+    keeper: Keeper,
+    deadline: Instant,
+    progress: Progress,
 }
 
-/// From a registered node to one that has run a pod.
-fn pods(node: &Node, state: &State, keeper: Keeper, deadline: Instant) -> Result<()> {
-    let cluster = Cluster::connect(&node.kubeconfig())?;
-    if state.options.network_policy {
-        // Not before the node is registered: it would end at once.
-        start_network_policy(node, state, keeper, deadline)?;
+impl Startup<'_> {
+    fn start(&self, component: Component) -> Result<()> {
+        component.start(self.node, self.state, self.keeper)
     }
-    wait::until("the node to be ready", deadline, || {
-        Component::Kubelet.check(node, state, keeper)?;
-        Component::Containerd.check(node, state, keeper)?;
-        Ok(cluster.node_ready()?.then_some(()))
-    })?;
-    wait::until("the service account default", deadline, || {
-        Component::KubeControllerManager.check(node, state, keeper)?;
-        Ok(cluster.default_service_account_exists()?.then_some(()))
-    })?;
-    cluster.run_a_pod(deadline)
+
+    fn check(&self, component: Component) -> Result<()> {
+        component.check(self.node, self.state, self.keeper)
+    }
+
+    fn import_pause(&self) -> Result<()> {
+        wait::until("containerd", self.deadline, || {
+            self.check(Component::Containerd)?;
+            Ok(images::reachable(self.node).then_some(()))
+        })?;
+        images::import_pause(self.node, self.state)
+    }
+
+    /// From a started API server to a registered node.
+    fn control_plane(&self) -> Result<()> {
+        let cluster = Cluster::connect(&self.node.kubeconfig())?;
+        wait::until("the API server", self.deadline, || {
+            self.check(Component::Etcd)?;
+            self.check(Component::KubeApiserver)?;
+            Ok(cluster.ready().then_some(()))
+        })?;
+        self.progress.done("the API server is ready");
+        for component in
+            [Component::Kubelet, Component::KubeControllerManager, Component::KubeScheduler, Component::KubeProxy]
+        {
+            self.start(component)?;
+        }
+        wait::until("the kubelet to register the node", self.deadline, || {
+            self.check(Component::Kubelet)?;
+            Ok(cluster.node_exists()?.then_some(()))
+        })?;
+        self.progress.done("the node is registered");
+        Ok(())
+    }
+
+    /// From a registered node to one that has run a pod.
+    fn pods(&self) -> Result<()> {
+        let cluster = Cluster::connect(&self.node.kubeconfig())?;
+        if self.state.options.network_policy {
+            // Not before the node is registered: it would end at once.
+            start_network_policy(self.node, self.state, self.keeper, self.deadline)?;
+            self.progress.done("kube-router enforces NetworkPolicy");
+        }
+        wait::until("the node to be ready", self.deadline, || {
+            self.check(Component::Kubelet)?;
+            self.check(Component::Containerd)?;
+            Ok(cluster.node_ready()?.then_some(()))
+        })?;
+        wait::until("the service account default", self.deadline, || {
+            self.check(Component::KubeControllerManager)?;
+            Ok(cluster.default_service_account_exists()?.then_some(()))
+        })?;
+        self.progress.done("the node is ready and pods can be created");
+        cluster.run_a_pod(self.deadline)?;
+        self.progress.done("a pod has run");
+        Ok(())
+    }
 }
 
 /// Starts kube-router and waits until its chain is in the packet filter.
@@ -149,11 +182,11 @@ pub(crate) fn start_network_policy(node: &Node, state: &State, keeper: Keeper, d
 /// How to use the node that has come up.
 pub(crate) fn usage(node: &Node, bin: &Path) -> String {
     format!(
-        "KUBECONFIG {} (usable inside the node's network only)\n\
+        "KUBECONFIG {} (for commands in the node's network)\n\
          programs   {}\n\
-         use it     cargo xtask cluster --name {} exec -- kubectl get pods -A",
+         use it     cargo xtask cluster {} exec -- kubectl get pods -A",
         node.kubeconfig().display(),
         bin.display(),
-        node.name()
+        node.option()
     )
 }
