@@ -5,8 +5,7 @@ FROM rust:${RUST}-slim-bookworm AS build
 ARG RUST
 # The toolchain that the image brings, without the formatter and the linter that rust-toolchain.toml asks for.
 ENV RUSTUP_TOOLCHAIN=${RUST}
-# ring is compiled from C.
-RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+# The image brings the C compiler that QuickJS and ring need.
 WORKDIR /source
 COPY . .
 # .cargo/config.toml makes the program static; its folder is named after the machine's triple.
