@@ -180,7 +180,7 @@ impl OpenCall {
                 let kept = text.floor_char_boundary(most.saturating_sub(notice.len()));
                 if let Some(event) = &self.event {
                     let (bytes, kept) = (text.len() as u64, kept as u64);
-                    self.record.write(Event::Cut(Cut { call: event.call, bytes, kept }));
+                    self.record.write(Event::Cut(Cut { call: Some(event.call), script: None, bytes, kept }));
                 }
                 let mut text = text;
                 text.truncate(kept);

@@ -158,10 +158,8 @@ impl From<PathError> for ToolError {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Form {
-    /// Text.
     #[default]
     Text,
-    /// A value.
     Json,
 }
 

@@ -156,8 +156,11 @@ pub struct BlockedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// The call whose result was cut.
-    #[serde(rename = "gen_ai.tool.call.id")]
-    pub call: u64,
+    #[serde(rename = "gen_ai.tool.call.id", default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
+    /// The script whose output was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<u64>,
     /// Bytes there were.
     pub bytes: u64,
     /// Bytes that are left.

@@ -117,6 +117,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn a_line_fits_and_is_read_back(
             arguments in "\\PC{0,2000}",

@@ -161,16 +161,13 @@ fn pass_gate(gate: &Gate, report: &mut Report, pause: impl FnMut(Duration) -> Pa
 }
 
 fn confine(plan: &RunPlan) -> Result<(), Ending> {
-    let unavailable = |message: String| Ending::new(Outcome::SandboxUnavailable, message);
-    let program = std::env::current_exe()
-        .map_err(|error| unavailable(format!("failed to find this program's own file: {error}")))?;
     let access = RunnerAccess {
         read: plan.sources.iter().map(|source| PathBuf::from(&source.path)).collect(),
         write: vec![PathBuf::from(&plan.output.path)],
-        execute: Some(program),
+        execute: Some(PathBuf::from(program::OWN_PROGRAM)),
         unix_sockets: false,
     };
-    confine_runner(&access).map_err(|error| unavailable(chain(&error)))
+    confine_runner(&access).map_err(|error| Ending::new(Outcome::SandboxUnavailable, chain(&error)))
 }
 
 fn internal(step: &str, error: &io::Error) -> Ending {

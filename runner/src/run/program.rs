@@ -1,5 +1,6 @@
 //! Runs the plan's program: one script.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,9 +8,10 @@ use anchorhold_plan::{Outcome, Program, RunPlan, Usage};
 
 use super::report::Ending;
 use super::signals::Signals;
+use crate::codemode::{Codemode, ScriptResult};
 use crate::kernel::Kernel;
 use crate::kernel::roots::Roots;
-use crate::record::{Event, Record, ScriptEnded, ScriptStarted};
+use crate::record::{Cut, Event, Record, ScriptEnded, ScriptStarted};
 use crate::router::Router;
 use crate::tool::CallTool;
 
@@ -22,6 +24,9 @@ pub(super) struct Ran {
 /// The number of the only script of a script job.
 const SCRIPT: u64 = 1;
 
+/// This program, also when its file was replaced since it was started.
+pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// Runs the program to its end, to the deadline, or until the run is told to stop.
 pub(super) async fn run(
     plan: &RunPlan,
@@ -32,30 +37,40 @@ pub(super) async fn run(
 ) -> Ran {
     let Program::Script { source } = &plan.program;
     let router = Arc::new(Router::new(plan, Arc::new(Kernel::new(roots)), record.clone()));
-    let began = Instant::now();
+    let codemode = Codemode::new(OWN_PROGRAM, plan.limits.script.clone(), Arc::clone(&router) as Arc<dyn CallTool>);
     record.write(Event::ScriptStarted(ScriptStarted { script: SCRIPT, source: record.content(source) }));
-    let ending = tokio::select! {
-        biased;
-        signal = signals.told() => Ending::new(Outcome::Cancelled, format!("told to stop by {signal}")),
-        () = tokio::time::sleep_until(deadline.into()) => {
-            let seconds = plan.limits.timeout_seconds;
-            Ending::new(Outcome::TimedOut, format!("the run did not end within its {seconds} s"))
-        }
-        ending = script(source, plan, router.clone()) => ending,
+
+    let stopped = Cell::new(None);
+    let stop = async {
+        stopped.set(Some(tokio::select! {
+            biased;
+            signal = signals.told() => (Outcome::Cancelled, format!("the run was told to stop by {signal}")),
+            () = tokio::time::sleep_until(deadline.into()) => {
+                (Outcome::TimedOut, format!("the run did not end within its {} s", plan.limits.timeout_seconds))
+            }
+        }));
     };
+    let result = codemode.execute(SCRIPT, source, stop).await;
+    let ending = match stopped.take() {
+        Some((outcome, message)) => Ending { outcome, message, text: result.text.clone() },
+        None => Ending { outcome: result.outcome, message: result.message.clone(), text: result.text.clone() },
+    };
+    record_end(record, &result, &ending);
+    let (tool_calls, blocked_calls) = router.used();
+    let scripts = u64::from(result.has_run());
+    Ran { ending, usage: Usage { tool_calls, blocked_calls, scripts, ..Usage::default() } }
+}
+
+fn record_end(record: &Record, result: &ScriptResult, ending: &Ending) {
+    let kept = result.text.len() as u64;
+    if result.text_bytes > kept {
+        record.write(Event::Cut(Cut { call: None, script: Some(SCRIPT), bytes: result.text_bytes, kept }));
+    }
     record.write(Event::ScriptEnded(ScriptEnded {
         script: SCRIPT,
         outcome: ending.outcome,
-        duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         message: ending.message.clone(),
         output: record.content(&ending.text),
     }));
-    let (tool_calls, blocked_calls) = router.used();
-    Ran { ending, usage: Usage { tool_calls, blocked_calls, scripts: 1, ..Usage::default() } }
-}
-
-/// Until codemode answers: each line of the source is one call.
-async fn script(source: &str, _plan: &RunPlan, tools: Arc<dyn CallTool>) -> Ending {
-    let _ = (source, tools);
-    Ending::new(Outcome::Internal, "codemode is not connected yet")
 }

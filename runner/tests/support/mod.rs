@@ -1,134 +1,182 @@
-//! A job's codemode with tools that do something observable, for tests.
+//! A job in a fresh folder: its sources, its output folder and its plan.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, reason = "each test binary uses its part")]
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use anchorhold_plan::{Outcome, ScriptLimits, ToolCaller};
-use anchorhold_runner::codemode::{Codemode, ScriptResult};
-use anchorhold_runner::tool::{Call, CallTool, PendingCall, ToolDescription, ToolError, ToolOutput};
-use serde_json::{Value, json};
+use anchorhold_plan::{
+    Gate, JobIdentity, KernelTool, Limits, OutputVolume, PLAN_VERSION, Program, RecordOptions, RunPlan, RunResult,
+    Source, ToolCaller,
+};
+use anchorhold_runner::kernel::roots::Roots;
+use anchorhold_runner::kernel::{Allowance, Cancel, Kernel};
+use anchorhold_runner::record::{Event, Line};
+use anchorhold_runner::tool::{ToolError, ToolOutput};
+use serde_json::Value;
+use tempfile::TempDir;
 
-/// The program whose workers run the scripts.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_anchorhold-runner");
-
-/// Tools for tests: they echo, fail, wait, and count.
-#[derive(Default)]
-pub struct TestTools {
-    /// Calls that were started.
-    pub started: AtomicU64,
-    /// Calls that are running, and the most that ever were.
-    pub running: AtomicU64,
-    pub most_running: AtomicU64,
-    /// Names beside the standard ones, each of which echoes its own name.
-    pub names: Vec<String>,
+pub struct Job {
+    pub folder: TempDir,
+    pub plan: RunPlan,
 }
 
-struct Running(Arc<TestTools>);
+/// What came of a run.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    /// The termination message.
+    pub result: Option<RunResult>,
+    pub record: Vec<Line>,
+    pub stderr: String,
+}
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
+impl Job {
+    /// A job with one source, `app`, that holds `main.rs`.
+    pub fn new() -> Self {
+        Self::with_sources(&["app"])
     }
-}
 
-impl TestTools {
-    async fn answer(call: Call) -> Result<ToolOutput, ToolError> {
-        match call.name.as_str() {
-            "echo" => Ok(ToolOutput::Json(call.arguments)),
-            "text" => Ok(ToolOutput::Text(call.arguments["text"].as_str().unwrap_or("nothing").to_owned())),
-            "fail" => Err(ToolError::Failed(call.arguments["message"].as_str().unwrap_or("it failed").to_owned())),
-            "never" => std::future::pending().await,
-            "tick" => {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-                Ok(ToolOutput::Json(json!({"ok": true})))
-            }
-            "rows" => {
-                let count = call.arguments["count"].as_u64().unwrap_or(1);
-                Ok(ToolOutput::Json((0..count).map(|id| json!({"id": id, "name": format!("row {id}"), "tags": ["a", "b"]})).collect()))
-            }
-            "large" => {
-                let bytes = call.arguments["bytes"].as_u64().unwrap_or(1);
-                Ok(ToolOutput::Text("x".repeat(usize::try_from(bytes).unwrap())))
-            }
-            name @ ("write" | "shell") => Err(ToolError::Blocked(format!("tool \"{name}\" is not callable from a script"))),
-            name => Ok(ToolOutput::Text(format!("this is {name}"))),
+    pub fn with_sources(names: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        for name in names.iter().chain(&["out"]) {
+            fs::create_dir(folder.path().join(name)).unwrap();
         }
-    }
-}
-
-impl CallTool for Shared {
-    fn call(&self, call: Call) -> PendingCall {
-        let tools = Arc::clone(&self.0);
-        tools.started.fetch_add(1, Ordering::SeqCst);
-        let running = tools.running.fetch_add(1, Ordering::SeqCst) + 1;
-        tools.most_running.fetch_max(running, Ordering::SeqCst);
-        let guard = Running(tools);
-        Box::pin(async move {
-            let _guard = guard;
-            TestTools::answer(call).await
-        })
-    }
-
-    fn list(&self, caller: ToolCaller) -> Vec<ToolDescription> {
-        let mut names: Vec<String> =
-            ["echo", "text", "fail", "never", "tick", "rows", "large"].map(str::to_owned).to_vec();
-        names.extend(self.0.names.iter().cloned());
-        if caller == ToolCaller::Model {
-            names.extend(["write", "shell", "mcp__tracker__create-issue"].map(str::to_owned));
-        }
-        let describe = |name: String| ToolDescription {
-            description: format!("The tool {name}."),
-            input_schema: json!({"type": "object", "properties": {"text": {"type": "string", "description": "Some text"}}}),
-            name,
+        let plan = RunPlan {
+            version: PLAN_VERSION,
+            job: JobIdentity { namespace: "local".into(), name: "test".into(), uid: String::new() },
+            program: Program::Script { source: "return 1".into() },
+            sources: names.iter().map(|name| Source { name: (*name).into(), path: at(name) }).collect(),
+            output: OutputVolume { path: at("out"), size_limit_bytes: 1 << 20 },
+            tools: KernelTool::granted(None),
+            limits: Limits::default(),
+            gate: Gate::NoCluster,
+            record: RecordOptions { content: true },
         };
-        names.into_iter().map(describe).collect()
+        let job = Self { folder, plan };
+        for name in names {
+            job.file(&format!("{name}/main.rs"), "fn main() {}\n");
+        }
+        job
+    }
+
+    pub fn script(mut self, source: &str) -> Self {
+        self.plan.program = Program::Script { source: source.into() };
+        self
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub fn link(&self, name: &str, target: impl AsRef<Path>) {
+        symlink(target, self.path(name)).unwrap();
+    }
+
+    /// The tools over this job's folders.
+    pub fn kernel(&self) -> Kernel {
+        Kernel::new(Arc::new(Roots::open_all(&self.plan).unwrap()))
+    }
+
+    /// What a tool tells a script: text as it is, a value as JSON, or `code: message`.
+    pub fn call(&self, tool: KernelTool, arguments: Value) -> String {
+        told(self.kernel().call(tool, arguments, &allowance(ToolCaller::Script)))
+    }
+
+    /// What a tool tells a model.
+    pub fn call_by_model(&self, tool: KernelTool, arguments: Value) -> String {
+        told(self.kernel().call(tool, arguments, &allowance(ToolCaller::Model)))
+    }
+
+    /// A tool's structured answer.
+    pub fn value(&self, tool: KernelTool, mut arguments: Value) -> Value {
+        arguments["output"] = "json".into();
+        match self.kernel().call(tool, arguments, &allowance(ToolCaller::Script)) {
+            Ok(ToolOutput::Json(value)) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Starts the real runner.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let text = serde_json::to_string(&self.plan).unwrap();
+        fs::write(self.path("plan.json"), text).unwrap();
+        self.command(arguments).spawn().unwrap()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anchorhold-runner"));
+        command
+            .arg("--plan")
+            .arg(self.path("plan.json"))
+            .arg("--termination-log")
+            .arg(self.path("termination"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the real runner to its end.
+    pub fn run(&self) -> Ended {
+        self.run_with(&[])
+    }
+
+    pub fn run_with(&self, arguments: &[&str]) -> Ended {
+        self.ended(self.spawn(arguments).wait_with_output().unwrap())
+    }
+
+    pub fn ended(&self, output: Output) -> Ended {
+        let message = fs::read_to_string(self.path("termination")).unwrap_or_default();
+        Ended {
+            code: output.status.code(),
+            result: RunResult::parse(&message),
+            record: String::from_utf8(output.stdout)
+                .unwrap()
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
     }
 }
 
-/// What codemode holds of the tools.
-pub struct Shared(pub Arc<TestTools>);
+impl Ended {
+    /// The result, which the termination message and the last line of the record must agree on.
+    pub fn result(&self) -> &RunResult {
+        let result = self.result.as_ref().expect("there is a termination message");
+        match self.record.last().map(|line| &line.event) {
+            Some(Event::RunEnded(ended)) => assert_eq!(&ended.result, result),
+            other => panic!("the record ends with {other:?}"),
+        }
+        result
+    }
 
-/// Codemode over the test tools with these limits.
-pub fn codemode(limits: ScriptLimits, tools: &Arc<TestTools>) -> Codemode {
-    Codemode::new(PROGRAM, limits, Arc::new(Shared(Arc::clone(tools))))
+    /// What the script returned and printed.
+    pub fn text(&self) -> &str {
+        &self.result().text
+    }
 }
 
-/// Limits that end a test that hangs.
-pub fn limits() -> ScriptLimits {
-    ScriptLimits { timeout_ms: 20_000, ..ScriptLimits::default() }
+fn allowance(caller: ToolCaller) -> Allowance {
+    Allowance { caller, result_bytes: 16 << 20, cancel: Cancel::default() }
 }
 
-/// Runs one script with ordinary limits.
-pub async fn result(script: &str) -> ScriptResult {
-    result_with(script, limits()).await
-}
-
-/// Runs one script with these limits.
-pub async fn result_with(script: &str, limits: ScriptLimits) -> ScriptResult {
-    codemode(limits, &Arc::default()).execute(1, script, std::future::pending()).await
-}
-
-/// Runs one script and tells how it ended and what is seen of it.
-pub async fn run(script: &str) -> (Outcome, String) {
-    outcome_and_text(result(script).await)
-}
-
-/// The two that most tests look at.
-pub fn outcome_and_text(result: ScriptResult) -> (Outcome, String) {
-    (result.outcome, result.text)
-}
-
-/// The text of a script that must complete.
-pub async fn completed(script: &str) -> String {
-    let (outcome, text) = run(script).await;
-    assert_eq!(outcome, Outcome::Completed, "{script}\n{text}");
-    text
-}
-
-/// A value as JSON.
-pub fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+fn told(result: Result<ToolOutput, ToolError>) -> String {
+    match result {
+        Ok(ToolOutput::Text(text)) => text,
+        Ok(ToolOutput::Json(value)) => value.to_string(),
+        Err(error) => format!("{}: {error}", error.code()),
+    }
 }

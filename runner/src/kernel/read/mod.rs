@@ -125,7 +125,7 @@ fn text(shown: &str, window: Window, request: &Request, caller: ToolCaller) -> S
     let more = |from: u64| match total {
         Some(total) => {
             let left = total.saturating_sub(from - 1);
-            format!("{} more of {} in all", display::count(left, "line", "lines"), display::grouped(total))
+            format!("{} of {} in all", display::count(left, "more line", "more lines"), display::grouped(total))
         }
         None => "more lines follow".to_owned(),
     };

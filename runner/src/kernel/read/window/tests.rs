@@ -91,6 +91,8 @@ fn a_column_beyond_the_line_is_named() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn windows_put_together_give_the_file(
         content in "([a-zé日\r]{0,6}\n?){0,30}",
