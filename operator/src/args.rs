@@ -45,7 +45,15 @@ pub struct Args {
     pub listen: SocketAddr,
 
     /// Whether to reconcile only while holding the Lease; needed as soon as there are two replicas, also during an update
-    #[arg(long, env = "ANCHORHOLD_LEADER_ELECTION", default_value_t = true, action = clap::ArgAction::Set)]
+    #[arg(
+        long,
+        env = "ANCHORHOLD_LEADER_ELECTION",
+        default_value_t = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = clap::ArgAction::Set
+    )]
     pub leader_election: bool,
 
     /// Namespace of the Lease; the operator's own when left out
@@ -157,6 +165,13 @@ mod tests {
         for argument in Args::command().get_arguments() {
             assert!(argument.get_env().is_some(), "--{} has none", argument.get_id());
         }
+    }
+
+    #[test]
+    fn leader_election_is_on_unless_it_is_turned_off() {
+        assert!(parse(&[]).leader_election);
+        assert!(parse(&["--leader-election"]).leader_election);
+        assert!(!parse(&["--leader-election=false"]).leader_election);
     }
 
     #[test]

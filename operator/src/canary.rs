@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::try_join_all;
 use k8s_openapi::api::core::v1::Service;
 use kube::{Api, Client};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// How long one answer is trusted.
 const TRUSTED_FOR: Duration = Duration::from_secs(10);
@@ -16,6 +16,9 @@ const TRUSTED_FOR: Duration = Duration::from_secs(10);
 const CONNECT_DEADLINE: Duration = Duration::from_secs(2);
 /// For the lookup of the canary Service.
 const LOOKUP_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Accepting fails when file descriptors run out; at once it would fail again.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// The operator's own canary Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +142,19 @@ async fn connect(address: SocketAddr) -> Result<(), CanaryError> {
     }
 }
 
+/// Accepts every connection and closes it at once, until dropped: what runners must fail to reach.
+pub async fn serve(listener: TcpListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(stream),
+            Err(error) => {
+                tracing::warn!(%error, "failed to accept a connection as a canary");
+                tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,5 +174,29 @@ mod tests {
         let headless = service(serde_json::json!({"clusterIPs": ["None"], "ports": [{"port": 8090}]}));
         assert_eq!(addresses(&headless), Err("has no cluster IP"));
         assert_eq!(addresses(&service(serde_json::json!({"clusterIPs": ["10.1.0.9"]}))), Err("has no port"));
+    }
+
+    fn offline() -> Client {
+        // Nothing is sent: these canaries have no Service to look up.
+        Client::try_from(kube::Config::new("http://127.0.0.1:1".parse().unwrap())).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_canary_that_answers_is_trusted_for_a_while_and_one_that_refuses_is_named() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let canary = Canary::new(offline(), vec![address], None);
+        let server = tokio::spawn(serve(listener));
+        assert_eq!(*canary.check().await.unwrap(), [address]);
+        server.abort();
+        assert!(server.await.unwrap_err().is_cancelled());
+        assert_eq!(*canary.check().await.unwrap(), [address], "it answered just now");
+        let fresh = Canary::new(offline(), vec![address], None);
+        assert!(matches!(fresh.check().await, Err(CanaryError::Refused { address: refused, .. }) if refused == address));
+    }
+
+    #[tokio::test]
+    async fn no_canary_at_all_proves_nothing() {
+        assert!(matches!(Canary::new(offline(), Vec::new(), None).check().await, Err(CanaryError::None)));
     }
 }

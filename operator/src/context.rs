@@ -10,6 +10,7 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use crate::backoff::Backoff;
 use crate::canary::Canary;
 use crate::error::chain;
+use crate::job::Ledger;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
 use crate::stores::Stores;
@@ -34,6 +35,8 @@ pub struct Context {
     pub metrics: Metrics,
     /// Whether the installation's canaries answer.
     pub canary: Canary,
+    /// The newest version of each Job that this process wrote.
+    pub jobs: Ledger,
     recorder: Recorder,
 }
 
@@ -43,7 +46,7 @@ impl Context {
     pub fn new(client: Client, settings: Settings, stores: Stores, canary: Canary, metrics: Metrics, identity: &str) -> Self {
         let reporter = Reporter { controller: FIELD_MANAGER.into(), instance: Some(identity.into()) };
         let recorder = Recorder::new(client.clone(), reporter);
-        Self { client, settings, stores, backoff: Backoff::default(), metrics, canary, recorder }
+        Self { client, settings, stores, backoff: Backoff::default(), metrics, canary, jobs: Ledger::default(), recorder }
     }
 
     /// Publishes an Event about an object. A failure is logged and otherwise ignored: the condition says the same.

@@ -110,7 +110,12 @@ where
 async fn on_job(ctx: &Context, jobs: &mpsc::Sender<Trigger<Job>>, change: Change<Guarded<Job>>) {
     match change {
         Change::Applied { new, .. } => send(jobs, ObjectRef::from_obj(&*new)).await,
-        Change::Deleted(job) => forget(ctx, &*job),
+        Change::Deleted(job) => {
+            forget(ctx, &*job);
+            if let Some(uid) = &job.meta().uid {
+                ctx.jobs.forget(uid);
+            }
+        }
     }
 }
 
@@ -295,5 +300,82 @@ async fn after<K: OurKind>(error: &Error, object: &Guarded<K>, uid: &str, ctx: &
             Action::requeue(SLOW)
         }
         Class::Gone => Action::await_change(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anchorhold_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
+    use serde_json::json;
+
+    use super::*;
+    use crate::stores::Stores;
+
+    fn job(name: &str, agent: &str, conditions: serde_json::Value) -> Job {
+        serde_json::from_value(json!({
+            "metadata": {"namespace": "team-a", "name": name},
+            "spec": {"agentRef": {"name": agent}, "script": "return 1"},
+            "status": {"conditions": conditions},
+        }))
+        .unwrap()
+    }
+
+    fn agent(name: &str, tools: &[&str]) -> Agent {
+        serde_json::from_value(json!({"metadata": {"namespace": "team-a", "name": name}, "spec": {"tools": tools}})).unwrap()
+    }
+
+    fn names<K: OurKind>(mut triggers: Vec<Trigger<K>>) -> Vec<String> {
+        triggers.sort_by(|a, b| a.name.cmp(&b.name));
+        triggers.into_iter().map(|trigger| format!("{}/{}", trigger.namespace.unwrap_or_default(), trigger.name)).collect()
+    }
+
+    #[test]
+    fn the_watched_pods_are_those_that_carry_our_label() {
+        assert_eq!(OUR_PODS, format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
+    }
+
+    #[test]
+    fn a_pod_leads_to_the_job_that_controls_it_and_to_no_other() {
+        let pod = |kind: &str, api_version: &str, controller: bool| -> Pod {
+            serde_json::from_value(json!({"metadata": {"namespace": "team-a", "name": "p", "ownerReferences": [
+                {"apiVersion": api_version, "kind": kind, "name": "count", "uid": "u", "controller": controller}
+            ]}}))
+            .unwrap()
+        };
+        assert_eq!(
+            job_of(&pod("Job", "anchorhold.dev/v1alpha1", true)),
+            Some(ObjectRef::new("count").within("team-a"))
+        );
+        assert_eq!(job_of(&pod("Job", "batch/v1", true)), None);
+        assert_eq!(job_of(&pod("Job", "anchorhold.dev/v1alpha1", false)), None);
+    }
+
+    #[test]
+    fn an_agent_leads_to_its_jobs_that_have_not_ended() {
+        let (stores, mut writers) = Stores::new();
+        let ended = |type_: &str| {
+            json!([{"type": type_, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}])
+        };
+        let jobs = vec![
+            job("new", "reader", json!([])),
+            job("other", "writer", json!([])),
+            job("done", "reader", ended("Complete")),
+            job("lost", "reader", ended("Failed")),
+            job("held", "reader", ended("Suspended")),
+        ];
+        writers.fill(jobs, Vec::new(), Vec::new(), Vec::new());
+        assert_eq!(names(jobs_of(&stores.jobs, &agent("reader", &[]).into())), ["team-a/held", "team-a/new"]);
+    }
+
+    #[test]
+    fn a_server_leads_to_the_agents_that_name_it() {
+        let (stores, mut writers) = Stores::new();
+        let agents = vec![agent("a", &["read"]), agent("b", &["mcp__tracker__*"]), agent("c", &["mcp__tracker-two__x"])];
+        writers.fill(Vec::new(), agents, Vec::new(), Vec::new());
+        let server: McpServer = serde_json::from_value(json!({
+            "metadata": {"namespace": "team-a", "name": "tracker"}, "spec": {"url": "https://tracker.example.com/mcp"},
+        }))
+        .unwrap();
+        assert_eq!(names(agents_naming(&stores.agents, &server.into())), ["team-a/b"]);
     }
 }

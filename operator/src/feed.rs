@@ -13,7 +13,7 @@ use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::{Store, Writer};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::runtime::WatchStreamExt as _;
-use kube::{Api, Client, Resource, ResourceExt as _};
+use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 
 use crate::metrics::{Kind, Metrics};
@@ -223,6 +223,7 @@ pub fn slim_pod(pod: &mut Pod) {
 
 #[cfg(test)]
 mod tests {
+    use kube::ResourceExt as _;
     use serde_json::json;
 
     use super::*;

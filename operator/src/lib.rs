@@ -9,12 +9,25 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agent;
+pub mod args;
 pub mod backoff;
 pub mod canary;
 pub mod context;
+pub mod controller;
 pub mod error;
+pub mod feed;
+pub mod http;
 pub mod job;
+pub mod lease;
+pub mod mcp_server;
 pub mod metrics;
 pub mod object;
+pub mod reference;
+pub mod schema;
+pub mod serve;
 pub mod settings;
+pub mod status;
 pub mod stores;
+pub mod telemetry;
+pub mod unreadable;
