@@ -24,6 +24,9 @@ use crate::sandbox::Sandbox;
     namespaced,
     status = "AgentStatus",
     derive = "PartialEq",
+    // Uninstalling the chart must not delete every object of the kind.
+    annotation("helm.sh/resource-policy", "keep"),
+    label("app.kubernetes.io/part-of", "anchorhold"),
     doc = "A model, its instructions, its tools and its limits. In full: agents.anchorhold.dev; short: aagent.",
     printcolumn(name = "Ready", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].status"#),
     printcolumn(name = "Reason", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].reason"#),

@@ -23,6 +23,9 @@ use crate::source::{ClaimSource, Source};
     namespaced,
     status = "JobStatus",
     derive = "PartialEq",
+    // Uninstalling the chart must not delete every object of the kind.
+    annotation("helm.sh/resource-policy", "keep"),
+    label("app.kubernetes.io/part-of", "anchorhold"),
     doc = "Runs an agent, or one script, once, in a sandbox of its own. In full: jobs.anchorhold.dev; short: ajob.",
     selectable = ".spec.agentRef.name",
     printcolumn(name = "Status", type_ = "string", json_path = ".status.state"),

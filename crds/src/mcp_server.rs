@@ -24,6 +24,9 @@ use crate::rule_http;
     namespaced,
     status = "McpServerStatus",
     derive = "PartialEq",
+    // Uninstalling the chart must not delete every object of the kind.
+    annotation("helm.sh/resource-policy", "keep"),
+    label("app.kubernetes.io/part-of", "anchorhold"),
     doc = "An MCP server that jobs may reach. In full: mcpservers.anchorhold.dev; short: amcp.",
     printcolumn(name = "Ready", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].status"#),
     printcolumn(name = "Reason", type_ = "string", json_path = r#".status.conditions[?(@.type=="Ready")].reason"#),

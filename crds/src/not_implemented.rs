@@ -20,8 +20,7 @@ impl JobSpec {
     #[must_use]
     pub fn not_implemented(&self) -> Option<NotImplemented> {
         const PROMPT: &str = "is not implemented in this version: agents come with a later release; use spec.script";
-        const REPOSITORY: &str =
-            "is not implemented in this version: code servers come with a later release; use persistentVolumeClaim, configMap or image";
+        const REPOSITORY: &str = "is not implemented in this version: code servers come with a later release; use persistentVolumeClaim, configMap or image";
         if self.prompt.is_some() {
             return found("spec.prompt", PROMPT);
         }

@@ -1,6 +1,7 @@
 //! `cargo xtask`: everything a contributor or the build machine does besides `cargo build` and `cargo test`.
 
 mod cluster;
+mod r#gen;
 mod image;
 mod oci;
 mod test;
@@ -21,6 +22,8 @@ struct Arguments {
 enum Task {
     /// A real one-node Kubernetes on this machine: build it, start it, use it, remove it
     Cluster(cluster::Arguments),
+    /// The files that are made from code and committed: writes them, or checks them with --check
+    Gen(r#gen::Arguments),
     /// The images of the runner and the operator, made without a container engine
     Image(image::Arguments),
     /// Everything: format, lints, generated files, tests, docs, licences, and the product on a real cluster
@@ -30,6 +33,7 @@ enum Task {
 fn run(task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Cluster(arguments) => cluster::run(arguments),
+        Task::Gen(arguments) => r#gen::run(&arguments),
         Task::Image(arguments) => image::run(arguments),
         Task::Test(arguments) => test::run(&arguments),
     }

@@ -45,7 +45,13 @@ impl KindCheck {
 
     fn of_definition(definition: CustomResourceDefinition) -> Option<Self> {
         let version = definition.spec.versions.into_iter().next()?;
-        let schema = version.schema?.open_api_v3_schema?;
+        let mut schema = version.schema?.open_api_v3_schema?;
+        // What every object has, and what the API server adds to the schema of each kind by itself.
+        let properties = schema.properties.get_or_insert_default();
+        for (name, type_) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+            let property = JSONSchemaProps { type_: Some(type_.to_owned()), ..JSONSchemaProps::default() };
+            properties.insert(name.to_owned(), property);
+        }
         Some(Self {
             #[cfg(any(test, feature = "cel"))]
             rules: rules::Rules::compile(&schema),

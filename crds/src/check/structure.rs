@@ -120,7 +120,10 @@ impl Walk {
                     let Some(key) = key_of(value) else { continue };
                     if items.iter().take(index).any(|earlier| key_of(earlier).as_ref() == Some(&key)) {
                         let keys = keys.join(" and ");
-                        self.refuse(&format!("{path}[{index}]"), format!("has the {keys} of an earlier entry: choose another"));
+                        self.refuse(
+                            &format!("{path}[{index}]"),
+                            format!("has the {keys} of an earlier entry: choose another"),
+                        );
                     }
                 }
             }
