@@ -4,7 +4,7 @@ use anchorhold_plan::{Outcome, RUNNER_CONTAINER, RUNNER_PROGRAM, RunResult, Stag
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus};
 
-use super::stop::StopReason;
+use super::stop::Stopped;
 
 /// One pod, as far as it matters for its job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(crate) struct Observation {
     pub(crate) created: Timestamp,
     /// Whether a node was found: only such a pod has logs worth keeping.
     pub(crate) scheduled: bool,
-    /// Why we told the pod to stop, if we did.
-    pub(crate) stopped_for: Option<StopReason>,
+    /// That we told the pod to stop, if we did.
+    pub(crate) stopped: Option<Stopped>,
     /// When a deleted pod should be gone; the API server adds the grace period to the time of the request.
     pub(crate) leaving_by: Option<Timestamp>,
     /// Who takes the pod away, when the cluster said so.
@@ -60,7 +60,9 @@ pub(crate) enum Wait {
     },
     /// A container cannot be created; the kubelet's words.
     Container(String),
-    /// Volumes are mounted, images are pulled, containers are made.
+    /// Volumes are being mounted and the network is being set up.
+    Volumes,
+    /// Images are being pulled and containers made.
     Creating,
 }
 
@@ -77,6 +79,8 @@ pub(crate) struct End {
     pub(crate) message: String,
     /// Whether the program may have begun: what it did cannot be undone by trying again.
     pub(crate) began: bool,
+    /// When it started, when that is known.
+    pub(crate) since: Option<Timestamp>,
     /// When it ended, when that is known.
     pub(crate) at: Option<Timestamp>,
 }
@@ -119,7 +123,7 @@ pub(crate) fn observe(pod: &Pod) -> Observation {
     Observation {
         created: pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0),
         scheduled: pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()),
-        stopped_for: StopReason::of(pod),
+        stopped: Stopped::of(pod),
         leaving_by: deleted.map(|time| time.0),
         disruption,
         state: status.map_or(State::Waiting(Wait::Unscheduled), |status| state(pod, status, disruption)),
@@ -133,18 +137,27 @@ fn state(pod: &Pod, status: &PodStatus, disruption: Option<Disruption>) -> State
     let container = runner.and_then(|runner| runner.state.as_ref());
     if let Some(terminated) = container.and_then(|container| container.terminated.as_ref()) {
         let cause = if over { cause_of_pod(status, disruption) } else { None };
-        return terminated_state(terminated, cause, disruption, deleted, over, StopReason::of(pod).is_some());
+        let told = cause.or(disruption.map(Cause::Disrupted)).or(deleted.then_some(Cause::Deleted));
+        let words = if over { words(status) } else { String::new() };
+        let end = end_of(terminated, told, words);
+        // Our own stop needs no explanation, and neither does an end that nobody else asked for.
+        let explained = over || Stopped::of(pod).is_some() || end.cause != Cause::Exit || !told_to_stop(terminated, &end);
+        return match end.at {
+            Some(since) if !explained => State::Ending { end, since },
+            _ => State::Ended(end),
+        };
     }
     if over {
         // The control plane gave the pod up, or the node refused it: no container will say more.
-        let began = container.is_some_and(|container| container.running.is_some());
+        let running = container.and_then(|container| container.running.as_ref());
         let cause = cause_of_pod(status, disruption).unwrap_or(if deleted { Cause::Deleted } else { Cause::NodeRefused });
         return State::Ended(End {
             cause,
             result: None,
             exit_code: None,
             message: words(status),
-            began,
+            began: running.is_some(),
+            since: running.and_then(|running| running.started_at.as_ref()).map(|time| time.0),
             at: None,
         });
     }
@@ -155,38 +168,37 @@ fn state(pod: &Pod, status: &PodStatus, disruption: Option<Disruption>) -> State
     State::Waiting(wait(pod, status, container))
 }
 
-fn terminated_state(
-    terminated: &ContainerStateTerminated,
-    cause_of_pod: Option<Cause>,
-    disruption: Option<Disruption>,
-    deleted: bool,
-    over: bool,
-    told_by_us: bool,
-) -> State {
-    let message = terminated.message.clone().unwrap_or_default();
-    let result = RunResult::parse(&message).map(Box::new);
-    // A container whose process could not be started has the epoch as its start.
-    let ran = terminated.started_at.as_ref().is_some_and(|time| time.0 > Timestamp::UNIX_EPOCH);
-    let began = result.as_ref().map_or(ran, |result| result.stage > Stage::Preparing);
-    let own = own_cause(terminated, &message);
-    let told_to_stop = match &result {
+/// How a runner that has ended did so. `told` is who in the cluster wanted its end, `words` what the pod says about it.
+fn end_of(terminated: &ContainerStateTerminated, told: Option<Cause>, words: String) -> End {
+    let text = terminated.message.as_deref().unwrap_or_default();
+    let result = RunResult::parse(text).map(Box::new);
+    let started = terminated.started_at.as_ref().map(|time| time.0).filter(|time| *time > Timestamp::UNIX_EPOCH);
+    let message = if result.is_none() && !text.is_empty() { text.to_owned() } else { words };
+    let mut end = End {
+        cause: own_cause(terminated, text),
+        // A container whose process could not be started has the epoch as its start.
+        began: result.as_ref().map_or(started.is_some(), |result| result.stage > Stage::Preparing),
+        result,
+        exit_code: Some(terminated.exit_code),
+        message,
+        since: started,
+        at: terminated.finished_at.as_ref().map(|time| time.0).filter(|time| *time > Timestamp::UNIX_EPOCH),
+    };
+    if let Some(told) = told
+        && end.cause == Cause::Exit
+        && told_to_stop(terminated, &end)
+    {
+        end.cause = told;
+    }
+    end
+}
+
+/// Whether the runner ended because somebody told it to, and not because its program did.
+fn told_to_stop(terminated: &ContainerStateTerminated, end: &End) -> bool {
+    match &end.result {
         Some(result) => result.outcome.is_none_or(|outcome| outcome == Outcome::Cancelled),
         // 143 is SIGTERM, 137 SIGKILL, as a shell counts them.
         None => matches!(terminated.exit_code, 137 | 143) || terminated.reason.as_deref() == Some("ContainerStatusUnknown"),
-    };
-    let cause = match own {
-        Cause::Exit if told_to_stop => cause_of_pod
-            .or(disruption.map(Cause::Disrupted))
-            .or(deleted.then_some(Cause::Deleted))
-            .unwrap_or(Cause::Exit),
-        own => own,
-    };
-    let at = terminated.finished_at.as_ref().map(|time| time.0).filter(|time| *time > Timestamp::UNIX_EPOCH);
-    let message = if result.is_some() { String::new() } else { message };
-    let end = End { cause, result, exit_code: Some(terminated.exit_code), message, began, at };
-    match end.at {
-        Some(since) if cause == Cause::Exit && told_to_stop && !over && !told_by_us => State::Ending { end, since },
-        _ => State::Ended(end),
     }
 }
 
@@ -238,7 +250,9 @@ fn wait(pod: &Pod, status: &PodStatus, container: Option<&ContainerState>) -> Wa
         }
     }
     if pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()) {
-        return Wait::Creating;
+        // Kubernetes 1.29 and later: false until volumes are mounted and the network is there.
+        let ready = condition(status, "PodReadyToStartContainers").is_none_or(|condition| condition.status == "True");
+        return if ready { Wait::Creating } else { Wait::Volumes };
     }
     condition(status, "PodScheduled")
         .filter(|condition| condition.status == "False")
@@ -246,7 +260,8 @@ fn wait(pod: &Pod, status: &PodStatus, container: Option<&ContainerState>) -> Wa
         .map_or(Wait::Unscheduled, Wait::Unschedulable)
 }
 
-fn runner_status(status: &PodStatus) -> Option<&ContainerStatus> {
+/// The status of the runner's container.
+pub(crate) fn runner_status(status: &PodStatus) -> Option<&ContainerStatus> {
     status.container_statuses.iter().flatten().find(|container| container.name == RUNNER_CONTAINER)
 }
 
