@@ -210,10 +210,12 @@ pub fn slim<K: Resource>(object: &mut K) {
     }
 }
 
-/// Keeps of a pod its metadata, its status, and of its spec the node and the deadline.
+/// Keeps of a pod its metadata, its status, our own annotations (why we stopped it), and of its spec the node and the deadline.
 pub fn slim_pod(pod: &mut Pod) {
     slim(pod);
-    pod.metadata.annotations = None;
+    if let Some(annotations) = &mut pod.metadata.annotations {
+        annotations.retain(|name, _| name.starts_with("anchorhold.dev/"));
+    }
     pod.spec = pod.spec.take().map(|spec| PodSpec {
         node_name: spec.node_name,
         active_deadline_seconds: spec.active_deadline_seconds,
