@@ -56,7 +56,7 @@ pub struct AgentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions_from: Option<ConfigMapKeyFrom>,
     /// The tools, exactly these: kernel tools by name, MCP tools as `mcp__<server>__*` or `mcp__<server>__<tool>`. When
-    /// left out: every kernel tool but tool_search, codemode included, and no MCP. An empty list grants nothing.
+    /// left out: every kernel tool but `tool_search`, codemode included, and no MCP. An empty list grants nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256), inner(length(min = 1, max = 256)))]
     #[schemars(schema_with = "crate::crd::tool_patterns")]

@@ -12,7 +12,7 @@ pub struct AgentStatus {
     /// The generation of the spec that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Accepted, ResolvedRefs, Ready.
+    /// Accepted, `ResolvedRefs`, Ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
@@ -57,7 +57,7 @@ pub enum ToolPlace {
     Scripts,
     /// Declared to the model and callable from scripts.
     ModelAndScripts,
-    /// Found with tool_search.
+    /// Found with `tool_search`.
     Search,
     /// Nowhere.
     Nowhere,

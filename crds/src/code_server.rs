@@ -34,7 +34,7 @@ pub struct CodeServer {
     #[schemars(schema_with = "crate::crd::quantity")]
     #[x_kube(validation = rule::positive_quantity("spec.code.sizeLimit"))]
     pub size_limit: Quantity,
-    /// The StorageClass of the copies' claim; the cluster's default when left out.
+    /// The `StorageClass` of the copies' claim; the cluster's default when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = rule::object_name("storageClassName"))]

@@ -1,4 +1,4 @@
-//! The CustomResourceDefinitions as the API server gets them.
+//! The `CustomResourceDefinitions` as the API server gets them.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
@@ -19,7 +19,7 @@ pub fn all() -> Vec<CustomResourceDefinition> {
 }
 
 /// The definition of one kind. It differs from [`CustomResourceExt::crd`] in that no field takes `null`: the API server
-/// then refuses `prompt: null` with its path, where it would otherwise store a field that is there and is not.
+/// then drops `prompt: null` before the rules look, where it would otherwise store a field that is there and is not.
 #[must_use]
 pub fn crd<K: CustomResourceExt>() -> CustomResourceDefinition {
     let mut definition = K::crd();

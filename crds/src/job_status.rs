@@ -12,7 +12,7 @@ pub struct JobStatus {
     /// The generation of the spec that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Accepted, ResolvedRefs, NetworkPolicyEnforced, Complete, Failed, Suspended; Reconciling until the job ends and
+    /// Accepted, `ResolvedRefs`, `NetworkPolicyEnforced`, Complete, Failed, Suspended; Reconciling until the job ends and
     /// Stalled when it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]

@@ -197,7 +197,7 @@ pub enum Exposure {
     Codemode,
     /// Declared to the model, and callable from scripts.
     Direct,
-    /// Found with tool_search, then callable.
+    /// Found with `tool_search`, then callable.
     Deferred,
     /// Unreachable.
     Hidden,

@@ -8,7 +8,7 @@ pub const VERSION: &str = "v1alpha1";
 pub const API_VERSION: &str = "anchorhold.dev/v1alpha1";
 
 /// The label that a job's NetworkPolicy selects its pods by; the value is the job's name. Reserved: what a user writes
-/// never sets it, and the chart's ValidatingAdmissionPolicy lets nobody but the operator create a pod that carries it.
+/// never sets it, and the chart's `ValidatingAdmissionPolicy` lets nobody but the operator create a pod that carries it.
 pub const JOB_LABEL: &str = "anchorhold.dev/job";
 /// The label of a pod with the number of its attempt, from 0.
 pub const ATTEMPT_LABEL: &str = "anchorhold.dev/attempt";

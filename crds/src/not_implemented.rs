@@ -22,13 +22,13 @@ impl JobSpec {
         const PROMPT: &str = "is not implemented in this version: agents come with a later release; use spec.script";
         const REPOSITORY: &str = "is not implemented in this version: code servers come with a later release; use persistentVolumeClaim, configMap or image";
         if self.prompt.is_some() {
-            return found("spec.prompt", PROMPT);
+            return Some(found("spec.prompt", PROMPT));
         }
         if self.prompt_from.is_some() {
-            return found("spec.promptFrom", PROMPT);
+            return Some(found("spec.promptFrom", PROMPT));
         }
         let index = self.sources.iter().position(|source| source.repository.is_some())?;
-        found(format!("spec.sources[{index}].repository"), REPOSITORY)
+        Some(found(format!("spec.sources[{index}].repository"), REPOSITORY))
     }
 }
 
@@ -37,10 +37,10 @@ impl AgentSpec {
     #[must_use]
     pub fn not_implemented(&self) -> Option<NotImplemented> {
         let index = self.tools.iter().flatten().position(|tool| tool.starts_with("mcp__"))?;
-        found(
+        Some(found(
             format!("spec.tools[{index}]"),
             "grants MCP tools, which is not implemented in this version: they come with a later release; take the mcp__ entries out",
-        )
+        ))
     }
 }
 
@@ -49,12 +49,15 @@ impl McpServerSpec {
     #[must_use]
     pub fn not_implemented(&self) -> Option<NotImplemented> {
         self.code.as_ref()?;
-        found("spec.code", "is not implemented in this version: code servers come with a later release; use spec.url")
+        Some(found(
+            "spec.code",
+            "is not implemented in this version: code servers come with a later release; use spec.url",
+        ))
     }
 }
 
-fn found(field: impl Into<String>, message: &'static str) -> Option<NotImplemented> {
-    Some(NotImplemented { field: field.into(), message })
+fn found(field: impl Into<String>, message: &'static str) -> NotImplemented {
+    NotImplemented { field: field.into(), message }
 }
 
 #[cfg(test)]

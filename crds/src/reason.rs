@@ -14,6 +14,7 @@ pub trait ConditionReason: Copy + fmt::Debug {
 macro_rules! reasons {
     ($(#[$attribute:meta])* $name:ident { $($variant:ident: $meaning:literal,)* }) => {
         $(#[$attribute])*
+        #[expect(clippy::doc_markdown, reason = "the texts are printed as well, where backticks would be in the way")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
             $(#[doc = $meaning] $variant,)*

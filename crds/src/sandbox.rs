@@ -1,4 +1,4 @@
-//! How an agent's pods run. There is no more of PodSpec than this: what is left out could loosen the sandbox.
+//! How an agent's pods run. There is no more of `PodSpec` than this: what is left out could loosen the sandbox.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Sandbox {
     /// What the runner's container asks for and may use. The installation's defaults when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// A RuntimeClass, such as one of gVisor or Kata.
+    /// A `RuntimeClass`, such as one of gVisor or Kata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = rule::object_name("runtimeClassName"))]
@@ -31,7 +31,7 @@ pub struct Sandbox {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub tolerations: Vec<Toleration>,
-    /// A PriorityClass.
+    /// A `PriorityClass`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     #[x_kube(validation = rule::object_name("priorityClassName"))]
@@ -61,7 +61,7 @@ pub struct Resources {
 
 fn known_resources(field: &str) -> Rule {
     Rule::new(
-        "self.all(name, name in ['cpu', 'memory', 'ephemeral-storage'] && isQuantity(string(self[name])) && quantity(string(self[name])).sign() > 0)",
+        "self.all(name, name in ['cpu', 'memory', 'ephemeral-storage'] && isQuantity(string(self[name])) && quantity(string(self[name])).isGreaterThan(quantity('0')))",
     )
     .message(
         format!("{field} takes positive amounts of cpu, memory and ephemeral-storage, such as memory: 512Mi").as_str(),

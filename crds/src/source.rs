@@ -90,7 +90,7 @@ pub struct ImageSource {
         "the reference of an image is written as host/path:tag or host/path@sha256:digest, without a scheme and without spaces"
     ))]
     pub reference: String,
-    /// When the kubelet pulls it. As for containers when left out: Always for the tag `latest`, IfNotPresent otherwise.
+    /// When the kubelet pulls it. As for containers when left out: Always for the tag `latest`, `IfNotPresent` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_policy: Option<PullPolicy>,
 }

@@ -91,17 +91,17 @@ fn ipv4_fault(address: Ipv4Addr) -> Option<&'static str> {
 
 fn ipv6_fault(address: Ipv6Addr) -> Option<&'static str> {
     let segments = address.segments();
-    let [a, b, c, d, e, f, ..] = segments;
+    let [first, ..] = segments;
     if address.is_unspecified() {
         return Some("unspecified");
     }
     if address.is_loopback() {
         return Some("loopback");
     }
-    if a & 0xff00 == 0xff00 {
+    if first & 0xff00 == 0xff00 {
         return Some("multicast");
     }
-    if a & 0xffc0 == 0xfe80 {
+    if first & 0xffc0 == 0xfe80 {
         return Some("link-local");
     }
     // AWS answers for its metadata at this unique-local address as well.
@@ -110,7 +110,7 @@ fn ipv6_fault(address: Ipv6Addr) -> Option<&'static str> {
     }
     // ::/96 (compatible), ::ffff:0:0/96 (mapped) and 64:ff9b::/96 (NAT64) carry an IPv4 address; a packet filter that was
     // told the one form does not see the other.
-    let carries_ipv4 = matches!([a, b, c, d, e, f], [0, 0, 0, 0, 0, 0 | 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0]);
+    let carries_ipv4 = matches!(segments, [0, 0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..]);
     carries_ipv4.then_some("IPv4-in-IPv6")
 }
 
