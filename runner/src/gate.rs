@@ -133,12 +133,16 @@ fn round(canaries: &[SocketAddr]) -> Result<Option<SocketAddr>, GateError> {
         }
     }
     let deadline = Instant::now() + CONNECT_WAIT;
-    while !waiting.is_empty() {
+    while let Some(&(first, _)) = waiting.first() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(None);
         }
-        let ready = wait(&waiting, left)?;
+        let ready = wait(&waiting, left).map_err(|source| GateError {
+            step: "wait for an answer of the canary",
+            canary: first,
+            source,
+        })?;
         let mut still = Vec::new();
         for ((canary, socket), ready) in waiting.into_iter().zip(ready) {
             if !ready {
@@ -158,17 +162,13 @@ fn round(canaries: &[SocketAddr]) -> Result<Option<SocketAddr>, GateError> {
 }
 
 /// Waits until a connection was decided on; says for each whether it was.
-fn wait(sockets: &[(SocketAddr, OwnedFd)], left: Duration) -> Result<Vec<bool>, GateError> {
+fn wait(sockets: &[(SocketAddr, OwnedFd)], left: Duration) -> Result<Vec<bool>, Errno> {
     let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
     let mut polled: Vec<_> = sockets.iter().map(|(_, socket)| PollFd::new(socket, PollFlags::OUT)).collect();
-    match (poll(&mut polled, Some(&timeout)), sockets.first()) {
-        (Ok(_) | Err(Errno::INTR), _) => {}
-        (Err(source), Some((canary, _))) => {
-            return Err(GateError { step: "wait for the canary", canary: *canary, source });
-        }
-        (Err(_), None) => {}
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(polled.iter().map(|socket| !socket.revents().is_empty()).collect()),
+        Err(errno) => Err(errno),
     }
-    Ok(polled.iter().map(|socket| !socket.revents().is_empty()).collect())
 }
 
 /// Whether the network, or a filter in front of it, said no.

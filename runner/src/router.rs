@@ -11,7 +11,7 @@ use crate::record::{BlockedCall, CallEnded, Cut, Event, Record};
 use crate::tool::{Call, CallTool, PendingCall, ToolDescription, ToolError, ToolOutput};
 
 /// How long one call of a kernel tool may take. A script's own deadline ends it earlier by dropping it.
-const CALL_DEADLINE: Duration = Duration::from_secs(60);
+const CALL_DEADLINE: Duration = Duration::from_mins(1);
 /// Bytes of a message or name that the record keeps.
 const RECORDED_MESSAGE: usize = 1000;
 const RECORDED_NAME: usize = 200;
@@ -207,7 +207,7 @@ impl Drop for OpenCall {
         if let Some(mut event) = self.event.take() {
             event.duration_ms = milliseconds(self.started);
             event.error = Some("cancelled".to_owned());
-            event.message = "nobody waited for the answer any more".to_owned();
+            event.message = String::from("nobody waited for the answer any more");
             self.record.write(Event::Call(event));
         }
     }

@@ -1,5 +1,13 @@
 //! The network gate against real sockets on loopback.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;

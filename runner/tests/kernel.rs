@@ -1,13 +1,24 @@
 //! The read tools over real folders, with the files that real folders hold.
 
-mod support;
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod job;
 
 use std::fs::{self, File};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anchorhold_plan::KernelTool::{Find, Grep, Ls, Read};
+use anchorhold_plan::ToolCaller;
+use job::{Job, allowance, told};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::json;
-use support::Job;
 
 // read
 
@@ -23,7 +34,7 @@ fn read_gives_a_file_exactly_as_it_is() {
 #[test]
 fn read_shows_a_window_and_the_call_for_the_next() {
     let job = Job::new();
-    job.file("app/numbers.txt", (1..=1000).map(|number| format!("{number}\n")).collect::<String>());
+    job.file("app/numbers.txt", (1..=1000).map(|number| number.to_string() + "\n").collect::<String>());
     assert_eq!(
         job.call(Read, json!({"path": "app/numbers.txt", "offset": 3, "limit": 2})),
         "3\n4\n[996 more lines of 1,000 in all; continue with offset=5]"
@@ -263,6 +274,31 @@ fn find_counts_what_it_skips_and_says_what_it_looked_at() {
     );
 }
 
+#[test]
+fn ignore_files_of_every_level_count_and_the_innermost_decides() {
+    let job = Job::new();
+    job.file("app/.gitignore", "/build\n*.tmp\n");
+    job.file("app/build/x.txt", "");
+    job.file("app/sub/build/x.txt", "");
+    job.file("app/sub/.gitignore", "!keep.tmp\nlocal/\n");
+    job.file("app/sub/keep.tmp", "");
+    job.file("app/sub/other.tmp", "");
+    job.file("app/sub/local/x.txt", "");
+    job.file("app/sub/.ignore", "secret.txt\n");
+    job.file("app/sub/secret.txt", "");
+    job.file("app/.git/info/exclude", "excluded.txt\n");
+    job.file("app/excluded.txt", "");
+    assert_eq!(
+        job.call(Find, json!({"pattern": "*.{txt,tmp}"})),
+        "app/sub/build/x.txt\napp/sub/keep.tmp\n[5 ignored files and folders were skipped: ignored=true includes them]"
+    );
+    // The rules above a folder count when the search begins in it.
+    assert_eq!(
+        job.call(Find, json!({"pattern": "*.tmp", "path": "app/sub"})),
+        "app/sub/keep.tmp\n[3 ignored files and folders were skipped: ignored=true includes them]"
+    );
+}
+
 // grep
 
 #[test]
@@ -435,6 +471,65 @@ fn a_loop_of_links_ends_every_tool() {
         "failed: app/a goes through more than 40 links; it is most likely a loop of links"
     );
     assert_eq!(job.call(Read, json!({"path": "app/loop/loop/loop/main.rs"})), "fn main() {}\n");
+}
+
+#[test]
+fn a_tree_that_changes_under_a_call_never_shows_what_is_outside() {
+    let job = Job::new();
+    job.file("app/folder/file.txt", "inside\n");
+    job.file("outside/file.txt", "secret\n");
+    let (folder, away, link) = (job.path("app/folder"), job.path("app/away"), job.path("app/link"));
+    job.link("app/link", "../outside");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // The folder and a link out change places, as fast as they can.
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                fs::rename(&folder, &away).unwrap();
+                fs::rename(&link, &folder).unwrap();
+                fs::rename(&folder, &link).unwrap();
+                fs::rename(&away, &folder).unwrap();
+            }
+        });
+        let kernel = job.kernel();
+        let mut seen_by_path = false;
+        for _ in 0..200 {
+            for (tool, arguments) in [
+                (Read, json!({"path": "app/folder/file.txt"})),
+                (Grep, json!({"pattern": "inside|secret", "path": "app"})),
+                (Grep, json!({"pattern": "inside|secret", "path": "app/folder"})),
+            ] {
+                let answer = told(kernel.call(tool, arguments, &allowance(ToolCaller::Script)));
+                assert!(!answer.contains("secret\n") && !answer.contains(": secret"), "{answer}");
+            }
+            // The control: by its path, the file outside is read in the same moments.
+            seen_by_path |= fs::read_to_string(folder.join("file.txt")).is_ok_and(|text| text == "secret\n");
+        }
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while !seen_by_path && Instant::now() < deadline {
+            seen_by_path = fs::read_to_string(folder.join("file.txt")).is_ok_and(|text| text == "secret\n");
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(seen_by_path, "the link was never in the place of the folder");
+    });
+}
+
+#[test]
+fn a_call_that_is_ended_ends_also_in_the_middle_of_a_file() {
+    let job = Job::new();
+    job.file("app/long.txt", "no match here\n".repeat(100_000));
+    let allowance = allowance(ToolCaller::Script);
+    allowance.cancel.set();
+    let ended = "timed_out: the call was ended before it had an answer";
+    for (tool, arguments) in [
+        (Read, json!({"path": "app/long.txt"})),
+        (Grep, json!({"pattern": "x", "path": "app/long.txt"})),
+        (Grep, json!({"pattern": "x"})),
+        (Find, json!({"pattern": "*"})),
+        (Ls, json!({"path": "app"})),
+    ] {
+        assert_eq!(told(job.kernel().call(tool, arguments, &allowance)), ended);
+    }
 }
 
 #[test]

@@ -1,6 +1,14 @@
 //! The router, which every call goes through, without a script in front of it.
 
-mod support;
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod job;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -9,8 +17,8 @@ use anchorhold_plan::{KernelTool, ToolCaller};
 use anchorhold_runner::record::{Event, Line, Record};
 use anchorhold_runner::router::Router;
 use anchorhold_runner::tool::{Call, CallTool, ToolError, ToolOutput};
+use job::Job;
 use serde_json::{Value, json};
-use support::Job;
 
 /// A record that is kept in memory.
 #[derive(Clone, Default)]

@@ -1,6 +1,14 @@
 //! The real runner, one process per test, from its plan to its exit code.
 
-mod support;
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod job;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -10,13 +18,13 @@ use std::time::{Duration, Instant};
 
 use anchorhold_plan::{Enforcement, Gate, KernelTool, Outcome, OutputFile, RunResult, Stage, Usage};
 use anchorhold_runner::record::Event;
+use job::{Ended, Job};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Ended, Job};
 
 /// A script that never ends by itself.
 const ENDLESS: &str = "for (;;);";
 /// As long as anything here may take on a machine that does many other things.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn refused(ended: &Ended, outcome: Outcome, code: i32, message: &str) {
     let result = ended.result();

@@ -1,5 +1,6 @@
 //! How names, lines and counts are written in answers. Pure.
 
+use std::fmt::Write;
 use std::path::Path;
 
 /// A file name for one line of output: valid text stays, everything that could act on a terminal, end the line or is
@@ -15,7 +16,7 @@ pub(crate) fn name(bytes: &[u8]) -> String {
             }
         }
         for byte in chunk.invalid() {
-            shown.push_str(&format!("\\x{byte:02x}"));
+            let _ = write!(shown, "\\x{byte:02x}");
         }
     }
     shown

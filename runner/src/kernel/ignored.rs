@@ -22,7 +22,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// These rules with those of one more folder, if it has any. `names` says which ignore files the folder holds.
-    pub(super) fn with_folder(&self, root: &Root, folder: &Path, names: &IgnoreFiles) -> Self {
+    pub(super) fn with_folder(&self, root: &Root, folder: &Path, names: IgnoreFiles) -> Self {
         let mut rules = self.clone();
         if names.is_empty() {
             return rules;

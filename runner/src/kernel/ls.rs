@@ -3,12 +3,12 @@
 use std::collections::BinaryHeap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ignored::is_git;
 use super::roots::{FileKind, Located, PathError, Place, Root, Roots};
@@ -71,7 +71,7 @@ pub(super) fn call(roots: &Roots, arguments: Value, allowance: &Allowance) -> Re
         Place::Workspace => {
             for source in roots.sources() {
                 listing.seen += 1;
-                listing.add(source, Path::new(""), PathBuf::from(source.name()), FileKind::Folder, depth)?;
+                listing.add(source, Path::new(""), Path::new(source.name()), FileKind::Folder, depth)?;
             }
             WORKSPACE.to_owned()
         }
@@ -142,7 +142,7 @@ impl Listing<'_> {
             let name = OsStr::from_bytes(&name);
             let (here, relative) = (below.join(name), relative.join(name));
             let kind = root.describe(&here).map_or(FileKind::Unknown, |(kind, _)| kind);
-            self.add(root, &here, relative, kind, depth)?;
+            self.add(root, &here, &relative, kind, depth)?;
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Listing<'_> {
         &mut self,
         root: &Root,
         below: &Path,
-        relative: PathBuf,
+        relative: &Path,
         kind: FileKind,
         depth: usize,
     ) -> Result<(), ToolError> {
@@ -165,11 +165,11 @@ impl Listing<'_> {
             let target = (kind == FileKind::Link)
                 .then(|| root.read_link(below).ok().map(|target| display::name(&target)))
                 .flatten();
-            self.entries.push(Listed { name: display::path(&relative), kind, size, target });
+            self.entries.push(Listed { name: display::path(relative), kind, size, target });
         }
         let opens = kind == FileKind::Folder && depth > 1;
         if opens && !relative.file_name().is_some_and(|name| is_git(name.as_bytes())) {
-            match self.folder(root, below, &relative, depth - 1) {
+            match self.folder(root, below, relative, depth - 1) {
                 // A folder that cannot be read is shown by its name; its caller may ask for it and gets the reason.
                 Err(ToolError::Failed(_)) => {}
                 other => other?,
@@ -218,19 +218,21 @@ fn text(shown: &str, entries: &[Listed], window: Window, total: Option<u64>, nex
 }
 
 fn value(shown: &str, entries: Vec<Listed>, total: Option<u64>, next: Option<usize>) -> Value {
-    let entries: Vec<Value> = entries
-        .into_iter()
-        .map(|Listed { name, kind, size, target }| {
-            let mut entry = json!({"name": name, "type": kind.word()});
-            if let Some(size) = size {
-                entry["size"] = size.into();
-            }
-            if let Some(target) = target {
-                entry["target"] = target.into();
-            }
-            entry
-        })
-        .collect();
+    let entries: Vec<Value> = entries.into_iter().map(entry).collect();
     let cut = next.is_some();
     json!({"path": shown, "entries": entries, "total": total, "cut": cut, "next": next.map(|offset| json!({"offset": offset}))})
+}
+
+fn entry(listed: Listed) -> Value {
+    let Listed { name, kind, size, target } = listed;
+    let mut entry = Map::new();
+    entry.insert("name".to_owned(), name.into());
+    entry.insert("type".to_owned(), kind.word().into());
+    if let Some(size) = size {
+        entry.insert("size".to_owned(), size.into());
+    }
+    if let Some(target) = target {
+        entry.insert("target".to_owned(), target.into());
+    }
+    Value::Object(entry)
 }

@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
         let mut rules = Rules::default();
         let mut above = PathBuf::new();
         for component in start.components() {
-            rules = rules.with_folder(self.root, &above, &IgnoreFiles::maybe());
+            rules = rules.with_folder(self.root, &above, IgnoreFiles::maybe());
             above.push(component);
             if rules.ignores(&above, true) {
                 return Rules::default();
@@ -155,7 +155,7 @@ impl Pass<'_, '_> {
         }
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let rules =
-            if self.walk.include_ignored { rules.clone() } else { rules.with_folder(root, below, &ignore_files) };
+            if self.walk.include_ignored { rules.clone() } else { rules.with_folder(root, below, ignore_files) };
 
         for entry in found {
             let name = OsStr::from_bytes(&entry.name);

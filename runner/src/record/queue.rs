@@ -20,13 +20,22 @@ struct State {
     bytes: usize,
     /// Events given up since the last one that was taken.
     lost: u64,
-    /// Whether an event has waited in vain; until there is room again no other waits.
-    stuck: bool,
+    output: Output,
     /// Whether the writer is between taking lines and having written them.
     writing: bool,
-    /// Whether standard output is gone for good.
-    broken: bool,
     finished: bool,
+}
+
+/// How the output takes what is written to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Output {
+    /// In time.
+    #[default]
+    Flowing,
+    /// An event has waited for room in vain; until there is some no other waits.
+    Stuck,
+    /// It is gone for good.
+    Broken,
 }
 
 impl Queue {
@@ -34,22 +43,22 @@ impl Queue {
     /// given up since it was last called; it is not called for one that is given up.
     pub(super) fn push(&self, wait: Duration, make: impl FnOnce(u64) -> String) {
         let mut state = self.lock();
-        if state.bytes >= QUEUE_BYTES && !state.stuck && !state.broken {
+        if state.bytes >= QUEUE_BYTES && state.output == Output::Flowing {
             let (guard, _) = self
                 .changed
-                .wait_timeout_while(state, wait, |state| state.bytes >= QUEUE_BYTES && !state.broken)
+                .wait_timeout_while(state, wait, |state| state.bytes >= QUEUE_BYTES && state.output != Output::Broken)
                 .unwrap_or_else(PoisonError::into_inner);
             state = guard;
         }
-        if state.broken || state.finished {
+        if state.output == Output::Broken || state.finished {
             return;
         }
         if state.bytes >= QUEUE_BYTES {
-            state.stuck = true;
+            state.output = Output::Stuck;
             state.lost += 1;
             return;
         }
-        state.stuck = false;
+        state.output = Output::Flowing;
         let line = make(std::mem::take(&mut state.lost));
         state.bytes += line.len();
         state.lines.push_back(line);
@@ -79,12 +88,12 @@ impl Queue {
             let mut state = self.lock();
             state.writing = false;
             if written.is_err() {
-                state.broken = true;
+                state.output = Output::Broken;
                 state.lines.clear();
                 state.bytes = 0;
             }
             self.changed.notify_all();
-            if state.broken {
+            if state.output == Output::Broken {
                 return;
             }
         }
@@ -96,7 +105,7 @@ impl Queue {
         let mut state = self.lock();
         state.finished = true;
         self.changed.notify_all();
-        while (!state.lines.is_empty() || state.writing) && !state.broken {
+        while (!state.lines.is_empty() || state.writing) && state.output != Output::Broken {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -156,7 +165,7 @@ mod tests {
             }
         }
         queue.push(Duration::ZERO, |_| panic!("there is no room"));
-        queue.push(Duration::from_secs(3600), |_| panic!("who has waited in vain once does not wait again"));
+        queue.push(Duration::from_hours(1), |_| panic!("who has waited in vain once does not wait again"));
         pass_tx.send(()).unwrap();
         written_rx.recv().unwrap();
         let mut told = None;
@@ -169,7 +178,7 @@ mod tests {
         assert!(told >= Some(2), "{told:?}");
         pass_tx.send(()).unwrap();
         pass_tx.send(()).unwrap();
-        queue.finish(Duration::from_secs(3600));
+        queue.finish(Duration::from_hours(1));
         thread.join().unwrap();
     }
 
@@ -182,8 +191,8 @@ mod tests {
         queue.push(Duration::ZERO, |_| "first\n".into());
         let writer = Arc::clone(&queue);
         std::thread::spawn(move || writer.write_to(Gated(written_tx, pass_rx))).join().unwrap();
-        queue.push(Duration::from_secs(3600), |_| panic!("nothing is made for a broken output"));
-        queue.finish(Duration::from_secs(3600));
+        queue.push(Duration::from_hours(1), |_| panic!("nothing is made for a broken output"));
+        queue.finish(Duration::from_hours(1));
     }
 
     #[test]
@@ -196,7 +205,7 @@ mod tests {
         queue.push(Duration::ZERO, |_| "2\n".into());
         let writer = Arc::clone(&queue);
         let thread = std::thread::spawn(move || writer.write_to(Gated(written_tx, pass_rx)));
-        queue.finish(Duration::from_secs(3600));
+        queue.finish(Duration::from_hours(1));
         thread.join().unwrap();
         assert_eq!(written_rx.try_iter().collect::<Vec<_>>().concat(), b"1\n2\n");
     }

@@ -67,7 +67,7 @@ fn execute(options: &Options, started: Instant, report: &mut Report) -> Result<E
         let message = "--unconfined is refused for a plan that was made in a cluster (gate is not noCluster)";
         return Err(Ending::new(Outcome::PlanRejected, message));
     }
-    let roots = Arc::new(Roots::open_all(&plan).map_err(refuse_root)?);
+    let roots = Arc::new(Roots::open_all(&plan).map_err(|error| refuse_root(&error))?);
     refuse_empty(&roots)?;
     report.record.write(Event::RunStarted(RunStarted {
         runner: env!("CARGO_PKG_VERSION").to_owned(),
@@ -108,8 +108,8 @@ fn read_plan(path: &Path) -> Result<Vec<u8>, Ending> {
     Ok(bytes)
 }
 
-fn refuse_root(error: RootError) -> Ending {
-    match &error {
+fn refuse_root(error: &RootError) -> Ending {
+    match error {
         RootError::Open { source, .. } => Ending::new(Outcome::PlanRejected, format!("{error}: {source}")),
         RootError::Openat2 { source } => Ending::new(Outcome::SandboxUnavailable, format!("{error}: {source}")),
     }

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::haystack::{Line, Role, Searched};
 use crate::kernel::walk::Skipped;
@@ -71,7 +71,7 @@ impl Answer {
     }
 
     /// Adds what a file gave.
-    pub(super) fn add(&mut self, searched: Searched) {
+    pub(super) fn add(&mut self, searched: &Searched) {
         self.looked.binary += u64::from(searched.binary);
         self.looked.long_line += u64::from(searched.long_line);
         self.looked.unreadable += u64::from(searched.unreadable);
@@ -200,17 +200,20 @@ fn groups(lines: &[Line]) -> Vec<Group<'_>> {
 
 fn value(path: &str, group: &Group<'_>) -> Value {
     let Group { before, matched, after } = group;
-    let mut value = json!({"path": path, "line": matched.number, "text": matched.text});
+    let mut value = Map::new();
+    value.insert("path".to_owned(), path.into());
+    value.insert("line".to_owned(), matched.number.into());
+    value.insert("text".to_owned(), matched.text.as_str().into());
     let around = |lines: &[&Line]| -> Value {
         lines.iter().map(|line| json!({"line": line.number, "text": line.text})).collect()
     };
     if !before.is_empty() {
-        value["before"] = around(before);
+        value.insert("before".to_owned(), around(before));
     }
     if !after.is_empty() {
-        value["after"] = around(after);
+        value.insert("after".to_owned(), around(after));
     }
-    value
+    Value::Object(value)
 }
 
 impl AddAssign for Looked {

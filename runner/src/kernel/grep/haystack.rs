@@ -1,11 +1,12 @@
 //! Searches one open file.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkError, SinkFinish, SinkMatch};
 
 use super::Search;
+use crate::kernel::Cancel;
 
 /// Bytes of a line that an answer shows.
 const SHOWN_BYTES: usize = 2000;
@@ -53,10 +54,10 @@ impl Searched {
     }
 }
 
-/// Searches a file.
-pub(super) fn search(search: &mut Search, file: &File, path: String) -> io::Result<Searched> {
+/// Searches a file. A call that is ended in the middle of a large file makes it unreadable.
+pub(super) fn search(search: &mut Search, file: File, path: String, cancel: &Cancel) -> io::Result<Searched> {
     let mut sink = Collect { searched: Searched { path, ..Searched::default() } };
-    match search.searcher.search_file(&search.matcher, file, &mut sink) {
+    match search.searcher.search_reader(&search.matcher, Ending { file, cancel }, &mut sink) {
         Ok(()) => {}
         Err(Failure::Io(error)) => return Err(error),
         // The one failure that is no failure of reading: a line longer than the searcher's buffer may grow.
@@ -68,6 +69,18 @@ pub(super) fn search(search: &mut Search, file: &File, path: String) -> io::Resu
         searched.matches = 0;
     }
     Ok(searched)
+}
+
+/// A file that cannot be read any further once the call is ended.
+struct Ending<'a> {
+    file: File,
+    cancel: &'a Cancel,
+}
+
+impl Read for Ending<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_set() { Err(io::ErrorKind::TimedOut.into()) } else { self.file.read(buffer) }
+    }
 }
 
 enum Failure {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::find::{DEFAULT_RESULTS, MODEL_RESULTS, SCRIPT_RESULTS, walks};
 use super::roots::{FileKind, Located, PathError, Place, Roots};
 use super::walk::{Item, Met, Skipped, Step};
-use super::{Allowance, Form, Window, arguments, display, glob};
+use super::{Allowance, Cancel, Form, Window, arguments, glob};
 use crate::tool::{ToolError, ToolOutput};
 use anchorhold_plan::WORKSPACE;
 use answer::{Answer, Looked};
@@ -88,9 +88,9 @@ pub(super) fn call(roots: &Roots, arguments: Value, allowance: &Allowance) -> Re
         && let Place::Beneath(Located { kind, .. }) = roots.locate(path)?
         && kind != FileKind::Folder
     {
-        let searched = named_file(roots, path, search)?;
+        let searched = named_file(roots, path, search, &allowance.cancel)?;
         answer.looked.files = 1;
-        answer.add(searched);
+        answer.add(&searched);
         return Ok(answer.finish(&arguments.pattern, path));
     }
 
@@ -112,7 +112,7 @@ pub(super) fn call(roots: &Roots, arguments: Value, allowance: &Allowance) -> Re
         result?;
         answer.looked += Looked { files, skipped, ..Looked::default() };
         for searched in collector.into_results() {
-            answer.add(searched);
+            answer.add(&searched);
         }
         if answer.is_full() {
             break;
@@ -131,13 +131,13 @@ fn job(item: &Item, shown: String) -> Job {
     Job { below: item.below.clone(), shown }
 }
 
-fn named_file(roots: &Roots, path: &str, mut search: Search) -> Result<Searched, ToolError> {
+fn named_file(roots: &Roots, path: &str, mut search: Search, cancel: &Cancel) -> Result<Searched, ToolError> {
     let Some(opened) = roots.open(path)? else {
         return Err(ToolError::Failed(format!("{path} is a folder")));
     };
-    let shown = display::name(opened.located.named.as_bytes());
-    haystack::search(&mut search, &opened.file.file, shown)
-        .map_err(|source| PathError::Io { path: path.to_owned(), source }.into())
+    let searched = haystack::search(&mut search, opened.file.file, opened.located.named, cancel);
+    cancel.check()?;
+    searched.map_err(|source| PathError::Io { path: path.to_owned(), source }.into())
 }
 
 fn context(context: Option<i64>) -> Result<usize, ToolError> {

@@ -100,7 +100,7 @@ pub(super) fn run(
             }
             if threads == 0 {
                 let mut search = search.clone();
-                collector.add(next, one(root, &mut search, job));
+                collector.add(next, one(root, &mut search, job, cancel));
             } else {
                 queue.push(next, job);
             }
@@ -119,16 +119,16 @@ fn work(root: &Root, search: &mut Search, queue: &Queue, collector: &Collector, 
             // Emptied, so that a walk that waits for room goes on and sees the same flag.
             continue;
         }
-        collector.add(index, one(root, search, job));
+        collector.add(index, one(root, search, job, cancel));
     }
 }
 
-fn one(root: &Root, search: &mut Search, job: Job) -> Searched {
+fn one(root: &Root, search: &mut Search, job: Job, cancel: &Cancel) -> Searched {
     let Job { below, shown } = job;
     let unreadable = |path| Searched { path, unreadable: true, ..Searched::default() };
     match root.open_file(&below) {
         Ok(opened) if opened.kind == FileKind::File => {
-            haystack::search(search, &opened.file, shown.clone()).unwrap_or_else(|_| unreadable(shown))
+            haystack::search(search, opened.file, shown.clone(), cancel).unwrap_or_else(|_| unreadable(shown))
         }
         Ok(_) | Err(_) => unreadable(shown),
     }

@@ -46,7 +46,8 @@ struct Arguments {
 
 pub(super) fn call(roots: &Roots, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
     let Arguments { path, offset, limit, column, output } = arguments::parse("read", &SCHEMA, arguments)?;
-    let request = request(offset, limit, column, allowance)?;
+    let form = output.unwrap_or_default();
+    let request = request(offset, limit, column, form, allowance)?;
 
     let Some(opened) = roots.open(&path)? else {
         return Err(ToolError::Failed(format!("{path} is a folder; list it with ls")));
@@ -79,7 +80,7 @@ pub(super) fn call(roots: &Roots, arguments: Value, allowance: &Allowance) -> Re
             display::count(bytes, "byte", "bytes")
         )),
     })?;
-    Ok(match output.unwrap_or_default() {
+    Ok(match form {
         Form::Text => ToolOutput::Text(text(&shown, window, &request, allowance.caller)),
         Form::Json => ToolOutput::Json(value(&shown, window, size)),
     })
@@ -89,6 +90,7 @@ fn request(
     offset: Option<i64>,
     limit: Option<i64>,
     column: Option<i64>,
+    form: Form,
     allowance: &Allowance,
 ) -> Result<Request, ToolError> {
     let invalid = |problem: String| ToolError::InvalidArguments(format!("read: {problem}"));
@@ -116,7 +118,10 @@ fn request(
         Some(column) => column.unsigned_abs(),
     };
     let asked = if limit.is_some() { allowance.cap(MODEL_BYTES, SCRIPT_BYTES) } else { DEFAULT_BYTES };
-    Ok(Request { start, lines, column, bytes: asked.min(allowance.result_bytes.saturating_sub(FRAME_BYTES)).max(4) })
+    let room = allowance.result_bytes.saturating_sub(FRAME_BYTES);
+    // As JSON a line ending, a quote or a backslash takes two bytes.
+    let room = if form == Form::Json { room / 2 } else { room };
+    Ok(Request { start, lines, column, bytes: asked.min(room).max(4) })
 }
 
 /// The lines, and after them what was left out.

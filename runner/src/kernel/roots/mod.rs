@@ -54,19 +54,20 @@ pub struct Located<'a> {
     pub below: PathBuf,
     /// What is there, as far as a look can tell.
     pub kind: FileKind,
-    /// The path as the caller wrote it, without `.` and doubled slashes; results are named by it.
+    /// The path as the caller wrote it, without `.` and doubled slashes and fit for one line; results are named by it.
     pub named: String,
 }
 
 impl Root {
-    fn open(name: &str, shown: String, real: &str) -> Result<Self, RootError> {
-        let fail = |source: rustix::io::Errno| RootError::Open { shown: shown.clone(), path: real.to_owned(), source };
+    fn open(name: &str, shown: &str, real: &str) -> Result<Self, RootError> {
+        let fail =
+            |source: rustix::io::Errno| RootError::Open { shown: shown.to_owned(), path: real.to_owned(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(real, flags, Mode::empty()).map_err(fail)?;
         // A kernel or a container filter without openat2 would fail every later call: better one clear refusal now.
         rustix::fs::openat2(&directory, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH)
             .map_err(|source| RootError::Openat2 { source })?;
-        Ok(Self { name: name.to_owned(), shown: shown.clone(), real: PathBuf::from(real), directory })
+        Ok(Self { name: name.to_owned(), shown: shown.to_owned(), real: PathBuf::from(real), directory })
     }
 
     /// The name of a source; `out` for the output folder.
@@ -103,9 +104,9 @@ impl Roots {
         let sources = plan
             .sources
             .iter()
-            .map(|source| Root::open(&source.name, source.shown_path(), &source.path))
+            .map(|source| Root::open(&source.name, &source.shown_path(), &source.path))
             .collect::<Result<_, _>>()?;
-        Ok(Self { sources, out: Root::open("out", OUT.to_owned(), &plan.output.path)? })
+        Ok(Self { sources, out: Root::open("out", OUT, &plan.output.path)? })
     }
 
     /// The sources, in the plan's order.

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anchorhold_plan::{OUT, WORKSPACE};
 
 use super::{PathError, Root, Roots, components};
+use crate::kernel::display;
 
 /// What a path may mean, in the order in which it is tried.
 #[derive(Debug)]
 pub(super) struct Named<'a> {
     /// Empty for `/workspace` itself.
     pub(super) candidates: Vec<(&'a Root, PathBuf)>,
-    /// The path without `.` and doubled slashes.
+    /// The path without `.` and doubled slashes, fit for one line of output.
     pub(super) shown: String,
 }
 
@@ -29,7 +30,7 @@ pub(super) fn parse<'a>(roots: &'a Roots, path: &str) -> Result<Named<'a>, PathE
     let parts = components(Path::new(path));
     let joined: PathBuf = parts.iter().collect();
     let absolute = path.starts_with('/');
-    let shown = if absolute { format!("/{}", joined.display()) } else { joined.display().to_string() };
+    let shown = if absolute { format!("/{}", display::path(&joined)) } else { display::path(&joined) };
 
     let below_workspace = if absolute {
         match parts.split_first() {

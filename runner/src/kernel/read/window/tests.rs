@@ -12,6 +12,7 @@ fn window(content: &[u8], request: Request) -> Result<Window, String> {
     read(&mut Cursor::new(content), &request, &Cancel::default()).map_err(|failure| format!("{failure:?}"))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is compared with what a read returns")]
 fn shown(text: &str, first: u64, last: u64, end: End, total: Option<u64>) -> Result<Window, String> {
     Ok(Window { text: text.into(), first, last, end, total })
 }

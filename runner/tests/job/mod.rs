@@ -1,6 +1,13 @@
 //! A job in a fresh folder: its sources, its output folder and its plan.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -169,11 +176,11 @@ impl Ended {
     }
 }
 
-fn allowance(caller: ToolCaller) -> Allowance {
+pub fn allowance(caller: ToolCaller) -> Allowance {
     Allowance { caller, result_bytes: 16 << 20, cancel: Cancel::default() }
 }
 
-fn told(result: Result<ToolOutput, ToolError>) -> String {
+pub fn told(result: Result<ToolOutput, ToolError>) -> String {
     match result {
         Ok(ToolOutput::Text(text)) => text,
         Ok(ToolOutput::Json(value)) => value.to_string(),
