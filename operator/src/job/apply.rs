@@ -21,7 +21,7 @@ use crate::error::Error;
 /// Why an object could not be made although every request was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A ResourceQuota leaves no room.
+    /// A `ResourceQuota` leaves no room.
     Quota(String),
     /// Admission refused it.
     Rejected(String),

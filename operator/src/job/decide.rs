@@ -81,7 +81,7 @@ pub(crate) enum Ending {
     Failed(Verdict),
 }
 
-/// Decides what a job needs. `seen` is the pod of [`super::history::History::current`]; when it is `None`, that pod does
+/// Decides what a job needs. `seen` is the pod of [`Facts::current_attempt`]; when it is `None`, that pod does
 /// not exist: whoever calls has asked the API server, not only a watch.
 pub(crate) fn decide(facts: &Facts, seen: Option<&Observation>, now: Timestamp) -> Step {
     if let Some(finished) = &facts.finished {
@@ -219,11 +219,11 @@ fn not_started(wait: &Wait, deadline: SignedDuration) -> Verdict {
         ),
         Wait::Volumes => Verdict::new(
             JobReason::SourceNotMountable,
-            format!("the pod's volumes could not be mounted {within}; the pod's events say which and why"),
+            format!("the pod's volumes could not be mounted {within}"),
         ),
         Wait::Creating => Verdict::new(
             JobReason::StartDeadlineExceeded,
-            format!("the container was not created {within}; the pod's events say why"),
+            format!("the container was not created {within}"),
         ),
     }
 }

@@ -40,7 +40,7 @@ impl AgentReference {
     }
 }
 
-/// The McpServers that an agent names, each with whether it may be used.
+/// The `McpServers` that an agent names, each with whether it may be used.
 pub(crate) type Servers = Vec<(String, ServerState)>;
 
 /// Whether an McpServer may be used.
@@ -58,7 +58,7 @@ pub(crate) enum ServerState {
 pub(crate) async fn references(ctx: &Context, job: &Job, namespace: &str) -> Result<References, Error> {
     // What the agent says does not matter for which pod is the current one.
     let facts = Facts::of(job, None);
-    let name = names::pod(&job.name_any(), facts.history.current());
+    let name = names::pod(&job.name_any(), facts.current_attempt());
     let ended = facts.finished.is_some();
     let mut pod = ctx.stores.pod(namespace, &name).filter(|pod| owns(job, pod.as_ref()));
     if pod.is_none() && !ended && facts.history.open.is_some() {

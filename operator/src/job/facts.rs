@@ -78,6 +78,16 @@ impl Facts {
         }
     }
 
+    /// The attempt whose pod is to be looked at: the last one of an ended job, else the open one, else the next, whose pod
+    /// may exist without the status knowing it yet.
+    pub(crate) fn current_attempt(&self) -> i32 {
+        match (&self.finished, &self.history.open) {
+            (Some(_), _) => self.history.last.unwrap_or(self.history.next),
+            (None, Some(open)) => open.number,
+            (None, None) => self.history.next,
+        }
+    }
+
     /// When the job's time is over, if that is known yet.
     pub(crate) fn ends_by(&self) -> Option<Timestamp> {
         later(self.started?, self.active_deadline?)
@@ -134,6 +144,18 @@ mod tests {
         let resumed = json!({"conditions": [{"type": "Suspended", "status": "False", "reason": "Resumed", "message": "",
             "lastTransitionTime": "2026-01-02T00:00:00Z"}]});
         assert_eq!(Facts::of(&job(json!({}), resumed), None).waiting_since, at("2026-01-02T00:00:00Z"));
+    }
+
+    #[test]
+    fn the_current_attempt_of_an_ended_job_is_its_last() {
+        let current = |status| Facts::of(&job(json!({}), status), None).current_attempt();
+        let closed = json!([{"number": 0, "completionTime": "2026-01-01T00:01:00Z", "reason": "Evicted"}]);
+        let failed = json!([{"type": "Failed", "status": "True", "reason": "Evicted", "message": "",
+            "lastTransitionTime": "2026-01-01T00:05:00Z"}]);
+        assert_eq!(current(json!({})), 0);
+        assert_eq!(current(json!({"attempts": [{"number": 0}]})), 0);
+        assert_eq!(current(json!({"attempts": closed})), 1);
+        assert_eq!(current(json!({"attempts": closed, "conditions": failed})), 0);
     }
 
     #[test]

@@ -14,6 +14,8 @@ const LONGEST_WAIT: SignedDuration = SignedDuration::from_secs(300);
 pub(crate) struct History {
     /// The attempt that has not ended, as far as the status knows.
     pub(crate) open: Option<OpenAttempt>,
+    /// The number of the newest attempt.
+    pub(crate) last: Option<i32>,
     /// The number of the next attempt.
     pub(crate) next: i32,
     /// Failed attempts that count against `backoffLimit`.
@@ -55,17 +57,12 @@ impl History {
             open: last
                 .filter(|last| Kind::of(last) == Kind::Open)
                 .map(|last| OpenAttempt { number: last.number, ran: last.run_time.is_some() }),
+            last: last.map(|last| last.number),
             next: last.map_or(0, |last| last.number.saturating_add(1)),
             counted,
             uncounted,
             not_before,
         }
-    }
-
-    /// The attempt whose pod is to be looked at: the open one, or the next, whose pod may exist without the status
-    /// knowing it yet.
-    pub(crate) fn current(&self) -> i32 {
-        self.open.as_ref().map_or(self.next, |open| open.number)
     }
 }
 
@@ -124,9 +121,8 @@ mod tests {
 
     #[test]
     fn a_job_without_a_status_starts_with_attempt_0() {
-        let fresh = History { open: None, next: 0, counted: 0, uncounted: 0, not_before: None };
+        let fresh = History { open: None, last: None, next: 0, counted: 0, uncounted: 0, not_before: None };
         assert_eq!(History::of(None), fresh);
-        assert_eq!(fresh.current(), 0);
     }
 
     #[test]
@@ -134,7 +130,7 @@ mod tests {
         let open = AttemptStatus { number: 2, run_time: Some(Time(at(9))), ..AttemptStatus::default() };
         let history = history(vec![ended(1, 5, JobReason::ScriptError, true), open]);
         assert_eq!(history.open, Some(OpenAttempt { number: 2, ran: true }));
-        assert_eq!((history.current(), history.next, history.counted), (2, 3, 1));
+        assert_eq!((history.last, history.next, history.counted), (Some(2), 3, 1));
     }
 
     #[test]
@@ -151,6 +147,6 @@ mod tests {
     #[test]
     fn a_suspended_attempt_counts_for_nothing_and_resumes_at_once() {
         let history = history(vec![ended(1, 100, JobReason::Suspended, false)]);
-        assert_eq!(history, History { open: None, next: 2, counted: 0, uncounted: 0, not_before: None });
+        assert_eq!(history, History { open: None, last: Some(1), next: 2, counted: 0, uncounted: 0, not_before: None });
     }
 }

@@ -12,6 +12,7 @@ mod compile;
 mod create;
 mod decide;
 mod dereference;
+mod explain;
 mod facts;
 mod history;
 mod ledger;
@@ -36,6 +37,7 @@ use kube::runtime::controller::Action;
 
 use self::create::{Created, create};
 use self::decide::{Ending, Hold, Step, decide};
+use self::explain::explain;
 use self::facts::Facts;
 use self::observe::{Observation, observe};
 use self::start::Blocked;
@@ -48,7 +50,7 @@ use crate::settings::PolicyEnforcement;
 pub use self::ledger::Ledger;
 
 /// Watches tell of every change; this is how long a job that goes on may wait for one that a watch lost.
-const LOOK_AGAIN: Duration = Duration::from_secs(300);
+const LOOK_AGAIN: Duration = Duration::from_mins(5);
 /// Until we look at a pod that was just told to stop, should no watch tell.
 const AFTER_STOP: Duration = Duration::from_secs(15);
 
@@ -92,7 +94,7 @@ pub async fn reconcile(job: Arc<Job>, ctx: Arc<Context>) -> Result<Action, Error
         },
         Step::Track { waiting, until } => (News::Underway { waiting }, until),
         Step::Close(closed) => (News::Closed(closed), Some(now)),
-        Step::Finish(ending) => (News::Ended(ending), Some(now)),
+        Step::Finish(ending) => (News::Ended(explain(&ctx, pod.as_deref(), ending).await), Some(now)),
     };
 
     let assumed = ctx.settings.enforcement == PolicyEnforcement::Assume;
@@ -104,13 +106,11 @@ pub async fn reconcile(job: Arc<Job>, ctx: Arc<Context>) -> Result<Action, Error
 
 /// What a job waits for, or that it has waited long enough.
 fn blocked(facts: &Facts, why: Blocked, now: Timestamp) -> (News, Option<Timestamp>) {
-    match why.expired(facts, now) {
-        Some(verdict) => (News::Ended(Ending::Failed(verdict)), None),
-        None => {
-            let until = why.look_at(facts, now);
-            (News::Blocked(why), until)
-        }
+    if let Some(verdict) = why.expired(facts, now) {
+        return (News::Ended(Ending::Failed(verdict)), None);
     }
+    let until = why.look_at(facts, now);
+    (News::Blocked(why), until)
 }
 
 /// How a pod that was just made, or found, goes on.
@@ -139,7 +139,7 @@ fn seen_attempt<'a>(facts: &Facts, pod: Option<&'a Pod>, seen: Option<&'a Observ
     let (pod, observation) = (pod?, seen?);
     let runner = pod.status.as_ref().and_then(observe::runner_status);
     Some(SeenAttempt {
-        number: facts.history.current(),
+        number: facts.current_attempt(),
         pod_name: pod.metadata.name.as_deref()?,
         observation,
         runner_image: runner.map(|runner| runner.image_id.as_str()).filter(|image| !image.is_empty()),

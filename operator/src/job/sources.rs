@@ -1,4 +1,4 @@
-//! Whether the claims and ConfigMaps that a job names exist. Read only when a pod is about to be made of them.
+//! Whether each claim and each ConfigMap that a job names exists. Read only when a pod is about to be made of them.
 
 use anchorhold_crds::{ConfigMapSource, JobReason};
 use futures::future::try_join_all;

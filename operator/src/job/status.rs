@@ -185,14 +185,12 @@ impl Draft {
     }
 
     fn underway(&mut self, waiting: Option<&(JobReason, String)>) {
-        match waiting {
-            Some((reason, message)) => self.pending(JobState::Pending, *reason, message),
-            None => {
-                self.status.state = Some(JobState::Running);
-                self.status.reason = None;
-                self.set_plain(ConditionType::Reconciling, ConditionStatus::True, JobReason::Running);
-            }
+        if let Some((reason, message)) = waiting {
+            return self.pending(JobState::Pending, *reason, message);
         }
+        self.status.state = Some(JobState::Running);
+        self.status.reason = None;
+        self.set_plain(ConditionType::Reconciling, ConditionStatus::True, JobReason::Running);
     }
 
     fn pending(&mut self, state: JobState, reason: JobReason, message: &str) {

@@ -76,6 +76,10 @@ pub(crate) fn judge(end: &End, stopped: Option<StopReason>, cancel: Option<&str>
         ),
         Cause::Deadline => (JobReason::DeadlineExceeded, "the job's deadline passed", Retry::Never),
         Cause::NodeRefused => (JobReason::PodRejected, "the node refused the pod", of_disruption(end)),
+        // The kubelet names the volume; ours is the only one of that name.
+        Cause::Disrupted(Disruption::Evicted) if end.message.contains("EmptyDir volume \"out\"") => {
+            (JobReason::OutputFull, "the job wrote more to /out than spec.output.sizeLimit; raise it, or write less", Retry::Counted)
+        }
         Cause::Disrupted(Disruption::Evicted) => (JobReason::Evicted, "the pod was evicted", of_disruption(end)),
         Cause::Disrupted(Disruption::Preempted) => {
             (JobReason::Preempted, "a pod of higher priority took the place", of_disruption(end))
