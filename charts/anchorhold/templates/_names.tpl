@@ -10,7 +10,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- /* The labels that select the operator's pods. */ -}}
 {{- define "anchorhold.selector" -}}
-app.kubernetes.io/name: anchorhold-operator
+app.kubernetes.io/name: anchorhold
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 

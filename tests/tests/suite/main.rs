@@ -15,4 +15,5 @@ mod disruption;
 mod endings;
 mod gate;
 mod lifecycle;
+mod sealed_shape;
 mod sources;
