@@ -20,6 +20,7 @@ mod mcp_server_status;
 mod model;
 pub mod names;
 mod not_implemented;
+pub mod quantity;
 mod reason;
 mod reference;
 mod rule;
