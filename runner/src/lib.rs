@@ -10,6 +10,6 @@ pub mod kernel;
 pub mod record;
 pub mod router;
 pub mod run;
-#[allow(unsafe_code, reason = "the one place for system calls that no crate wraps")]
+#[expect(unsafe_code, reason = "the one place for system calls that no crate wraps")]
 pub mod sandbox;
 pub mod tool;
