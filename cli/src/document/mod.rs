@@ -8,7 +8,7 @@ mod parse;
 mod path;
 mod scalar;
 
-pub(crate) use parse::{Problem, parse};
+pub(crate) use parse::parse;
 pub(crate) use path::Path;
 
 use serde_json::{Map, Number, Value as Json};
@@ -37,7 +37,8 @@ pub(crate) enum Value {
     List(Vec<Node>),
     /// Keys are unique, in the order they were written.
     Map(Vec<Entry>),
-    /// A scalar that readers of YAML understand differently, or that is tagged: its text, and what to do about it.
+    /// A scalar that readers of YAML understand differently, or a value that is tagged: the text of a scalar, and what to
+    /// do about it.
     Unclear {
         text: String,
         advice: String,
@@ -96,8 +97,8 @@ impl Node {
         }
     }
 
-    /// Where a field written as `spec.sources[0].name` stands: a scalar's own place, else the place of its key. When the
-    /// field is not there, the place of the innermost field around it that is.
+    /// Where a field written as `spec.sources[0].name` stands: its key, or the item of a list. When the field is not there,
+    /// the place of the innermost field around it that is.
     pub(crate) fn locate(&self, field: &str) -> Position {
         let (mut node, mut place) = (self, self.at);
         for step in path::steps(field) {
@@ -111,11 +112,7 @@ impl Node {
                     None => return place,
                 },
             };
-            node = found;
-            place = match node.value {
-                Value::List(_) | Value::Map(_) => at,
-                _ => node.at,
-            };
+            (node, place) = (found, at);
         }
         place
     }

@@ -131,7 +131,6 @@ impl<'t> Builder<'t> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.size.add(Size { values: 1, text: 0 }, at)?;
-                self.check_tag(tag.as_deref(), "seq", at, path);
                 let mut items = Vec::new();
                 loop {
                     let (event, span) = self.next()?;
@@ -141,12 +140,11 @@ impl<'t> Builder<'t> {
                     let index = items.len();
                     items.push(self.node(event, span, &path.index(index))?);
                 }
-                (Value::List(items), anchor)
+                (collection(Value::List(items), tag.as_deref(), "seq"), anchor)
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.size.add(Size { values: 1, text: 0 }, at)?;
-                self.check_tag(tag.as_deref(), "map", at, path);
-                (Value::Map(self.entries(path)?), anchor)
+                (collection(Value::Map(self.entries(path)?), tag.as_deref(), "map"), anchor)
             }
             _ => return Err(problem(at, "a value is wanted here".into())),
         };
@@ -220,12 +218,6 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn check_tag(&mut self, tag: Option<&Tag>, wanted: &str, at: Position, path: &Path<'_>) {
-        if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema_tag(wanted)) {
-            self.report(Problem { at, field: path.to_string(), message: refused_tag(tag) });
-        }
-    }
-
     fn report(&mut self, problem: Problem) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
@@ -239,6 +231,15 @@ fn scalar_value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
         None => Value::Text(text.to_owned()),
         Some(tag) if tag.is_yaml_core_schema_tag("str") || tag.original() == "!" => Value::Text(text.to_owned()),
         Some(tag) => Value::Unclear { text: text.to_owned(), advice: refused_tag(tag) },
+    }
+}
+
+fn collection(value: Value, tag: Option<&Tag>, own_tag: &str) -> Value {
+    match tag {
+        Some(tag) if !tag.is_yaml_core_schema_tag(own_tag) => {
+            Value::Unclear { text: String::new(), advice: refused_tag(tag) }
+        }
+        _ => value,
     }
 }
 

@@ -1,0 +1,137 @@
+//! What is printed when the run has ended.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anchorhold_plan::{Outcome, OutputFile, RunResult, Stage, Usage};
+use serde::Serialize;
+
+use super::child::Ended;
+use super::follow::Followed;
+use crate::args::Output;
+use crate::exit::Exit;
+
+/// What `-o json` prints. Fields are added, never changed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Summary<'r> {
+    pub(super) job: &'r str,
+    pub(super) outcome: Outcome,
+    /// Whether the job was interrupted from outside.
+    pub(super) interrupted: bool,
+    /// One sentence or error; empty when the job completed.
+    pub(super) message: &'r str,
+    /// What the program returned and printed.
+    pub(super) text: &'r str,
+    /// Whether `text` is not all of it, and how large all of it is.
+    pub(super) text_cut: bool,
+    pub(super) text_bytes: u64,
+    pub(super) usage: Usage,
+    /// Calls that were made and failed.
+    pub(super) failed_calls: u64,
+    pub(super) duration_ms: u64,
+    /// Where the files are kept; null when they were not.
+    pub(super) out: Option<&'r Path>,
+    pub(super) files: &'r [OutputFile],
+    pub(super) files_total: u64,
+    /// Whether the kernel confined the job.
+    pub(super) confined: bool,
+}
+
+/// The result to report: the runner's own, or what can be said in its place.
+pub(super) fn complete(ended: &Ended, mut followed: Followed, last_words: &str) -> Followed {
+    let result = &mut followed.result;
+    if result.stage != Stage::Ended {
+        let how = match ended.code {
+            Some(code) => format!("exit code {code}"),
+            None => "killed by a signal".to_owned(),
+        };
+        result.message = match () {
+            () if ended.killed => "the run did not end within its deadline and was killed".to_owned(),
+            () if last_words.is_empty() => format!("the runner ended without a result ({how})"),
+            () => format!("the runner ended without a result ({how}): {last_words}"),
+        };
+        result.outcome = Some(if ended.killed {
+            Outcome::TimedOut
+        } else if ended.interrupted {
+            Outcome::Cancelled
+        } else {
+            Outcome::Internal
+        });
+    }
+    followed
+}
+
+/// How the command ends.
+pub(super) fn exit(ended: &Ended, result: &RunResult) -> Exit {
+    if ended.interrupted {
+        return Exit::Interrupted;
+    }
+    match result.outcome.unwrap_or(Outcome::Internal) {
+        Outcome::Completed => Exit::Completed,
+        Outcome::SandboxUnavailable => Exit::CannotConfine,
+        Outcome::PlanRejected | Outcome::SourceEmpty => Exit::Usage,
+        Outcome::Threw
+        | Outcome::TimedOut
+        | Outcome::OutOfMemory
+        | Outcome::Stalled
+        | Outcome::Cancelled
+        | Outcome::Refused
+        | Outcome::Killed
+        | Outcome::NetworkPolicyNotEnforced
+        | Outcome::Internal => Exit::JobFailed,
+    }
+}
+
+/// Prints the result: its text on standard output, everything else on standard error.
+pub(super) fn print(summary: &Summary<'_>, output: Output) -> io::Result<()> {
+    match output {
+        Output::Json => {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer_pretty(&mut out, summary)?;
+            writeln!(out)
+        }
+        Output::Human => {
+            let mut out = io::stdout().lock();
+            out.write_all(summary.text.as_bytes())?;
+            if !summary.text.is_empty() && !summary.text.ends_with('\n') {
+                writeln!(out)?;
+            }
+            out.flush()?;
+            notes(&mut io::stderr().lock(), summary)
+        }
+    }
+}
+
+fn notes(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
+    if summary.text_cut {
+        writeln!(err, "note: the text was cut to {} of {} bytes", summary.text.len(), summary.text_bytes)?;
+    }
+    match (summary.out, summary.files_total) {
+        (_, 0) => {}
+        (Some(out), total) => writeln!(err, "note: {total} files are in {}", out.display())?,
+        (None, total) => writeln!(err, "note: {total} files of /out were not kept; name a folder for them with --out")?,
+    }
+    if !summary.message.is_empty() {
+        writeln!(err, "{}: {}", failure(summary.outcome), summary.message)?;
+    }
+    Ok(())
+}
+
+/// What a person reads before the message.
+fn failure(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "note",
+        Outcome::Threw => "the script failed",
+        Outcome::TimedOut => "the deadline passed",
+        Outcome::OutOfMemory => "the script ran out of memory",
+        Outcome::Stalled => "the script waits for something that cannot come",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Refused => "the script was refused",
+        Outcome::Killed => "the script's process was killed",
+        Outcome::PlanRejected | Outcome::SourceEmpty => "error",
+        Outcome::SandboxUnavailable => "this kernel cannot confine the job",
+        Outcome::NetworkPolicyNotEnforced => "the network is not closed",
+        Outcome::Internal => "a defect of the runner",
+    }
+}
