@@ -169,13 +169,17 @@ impl Startup<'_> {
     }
 }
 
-/// Starts kube-router and waits until its chain is in the packet filter.
+/// Starts kube-router and waits until it has written its rules.
 pub(crate) fn start_network_policy(node: &Node, state: &State, keeper: Keeper, deadline: Instant) -> Result<()> {
+    let iptables = |arguments: [&str; 2]| run(keeper.enter().args(["iptables", "--wait"]).args(arguments));
+    // What an earlier kube-router left is no sign of this one. The first time there is no chain to empty.
+    let _ = iptables(["--flush", POLICY_CHAIN]);
     Component::KubeRouter.start(node, state, keeper)?;
-    wait::until("kube-router to set up the packet filter", deadline, || {
+    wait::until("kube-router to write its rules", deadline, || {
         Component::KubeRouter.check(node, state, keeper)?;
-        let listed = run(keeper.enter().args(["iptables", "--wait", "--numeric", "--list", POLICY_CHAIN]));
-        Ok(listed.is_ok().then_some(()))
+        // The chain always ends with a rule of its own, whatever policies there are.
+        let rules = iptables(["--list-rules", POLICY_CHAIN]).unwrap_or_default();
+        Ok(rules.lines().any(|rule| rule.starts_with("-A")).then_some(()))
     })
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn kill(pid: u32) {
 }
 
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !is_so() {
         assert!(Instant::now() < deadline, "gave up waiting for {what}");
         thread::sleep(Duration::from_millis(20));
