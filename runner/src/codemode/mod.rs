@@ -6,12 +6,15 @@
 
 mod absent;
 mod callee;
+mod declaration;
 mod engine;
 mod host;
 mod identifier;
+mod image;
 mod lines;
 mod output;
 mod result;
+mod search;
 mod session;
 mod source;
 mod suggest;

@@ -61,7 +61,7 @@
       const name = site.name(sites[i]) || '';
       if (file === SCRIPT) {
         const at = host.place(site.line(sites[i]), site.column(sites[i]));
-        if (at === null || name === '<eval>') continue;
+        if (at == null || name === '<eval>') continue;
         text += name ? `\n    at ${name} (${at})` : `\n    at ${at}`;
       } else if (file === null && site.native(sites[i]) && name && i + 1 < sites.length && site.file(sites[i + 1]) === SCRIPT) {
         text += `\n    at ${name} (native)`;
@@ -73,9 +73,13 @@
   // The engine says "not a function" without saying what: the source at the place of the call says it.
   const explain = (error, sites) => {
     const message = error.message;
-    if (typeof message !== 'string' || sites.length === 0) return;
-    let better = null;
-    if (message === 'not a function' || message === 'not a constructor') {
+    if (typeof message !== 'string') return;
+    let better;
+    if (startsWith(message, 'could not load module')) {
+      better = message + ': there are no modules to import; everything a script can use is a global (tools, text, console, store)';
+    } else if (sites.length === 0) {
+      return;
+    } else if (message === 'not a function' || message === 'not a constructor') {
       if (site.file(sites[0]) === SCRIPT) {
         better = host.callee(site.line(sites[0]), site.column(sites[0]), message);
       } else if (site.native(sites[0])) {
@@ -86,7 +90,7 @@
     } else if (message.length > 15 && slice(message, -15) === ' is not defined') {
       better = host.undefinedName(slice(message, 0, -15));
     }
-    if (better !== null) defineProperty(error, 'message', { value: better, writable: true, configurable: true });
+    if (better != null) defineProperty(error, 'message', { value: better, writable: true, configurable: true });
   };
 
   const prepare = (error, sites) => {
@@ -647,7 +651,7 @@
     __proto__: null,
     settle, unfinished, asData,
     brand, isArray, objectPrototype,
-    thrown: (value) => thrown(value, 0),
+    thrown: (value) => (isError(value) ? describe(value, 0) : `${inspect(value)} was thrown, which is not an Error`),
     textOf: (value) => toWellFormed(typeof value === 'symbol' ? symbolText(value) : text(value)),
   };
 })

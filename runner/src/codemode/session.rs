@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::image;
 use super::lines::{Line, Lines};
 use super::output::Part;
 use super::result::{CallOutcome, CallSummary};
@@ -26,8 +27,6 @@ use crate::tool::{Call, CallTool, ToolError, ToolOutput};
 const STDERR: u64 = 4 << 10;
 /// What an image and the rest of a last message may take in one line.
 const LINE_EXTRA: usize = 16 << 20;
-/// Images of one script.
-const IMAGES: usize = 8;
 /// Bytes of one note from the worker.
 const NOTE: usize = 4 << 10;
 /// How long a killed process may take to go. The kernel needs microseconds; a process in an uninterruptible wait does not
@@ -204,9 +203,9 @@ impl Session {
                     }
                 }
             }
-            FromWorker::Image(image) if self.images.len() < IMAGES => self.images.push(image),
+            FromWorker::Image(image) if self.images.len() < image::MOST => self.images.push(image),
             FromWorker::Image(_) => {
-                return Some(Over::Decided(Outcome::Killed, format!("the script's process sent more than {IMAGES} images")));
+                return Some(Over::Decided(Outcome::Killed, format!("the script's process sent more than {} images", image::MOST)));
             }
             FromWorker::End(end) => return Some(Over::Said(end)),
         }

@@ -97,13 +97,15 @@ impl Rules {
         self.allow(path, AccessFs::ReadFile | AccessFs::ReadDir)
     }
 
-    /// Grants reading and changing files and folders beneath `path`, but no device, socket or pipe and nothing to execute.
+    /// Grants reading and changing files and folders beneath `path`, but no device, socket, pipe or
+    /// symbolic link, and nothing to execute.
     pub(super) fn allow_write(self, path: &Path) -> Result<Self, SandboxError> {
         let unwanted = AccessFs::Execute
             | AccessFs::MakeChar
             | AccessFs::MakeBlock
             | AccessFs::MakeSock
             | AccessFs::MakeFifo
+            | AccessFs::MakeSym
             | AccessFs::IoctlDev;
         let access = AccessFs::from_all(self.abi) & !unwanted;
         self.allow(path, access)

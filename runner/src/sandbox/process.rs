@@ -24,7 +24,17 @@ pub(super) fn become_undumpable() -> Result<(), SandboxError> {
 
 /// Sets a limit of this process, soft and hard.
 pub(super) fn limit(resource: Resource, value: u64) -> Result<(), SandboxError> {
-    setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) }).map_err(failed("set a resource limit"))
+    limits(resource, value, value)
+}
+
+/// Seconds of processor time: SIGXCPU ends the process when they are used up, so that its end tells why, and SIGKILL a
+/// second later.
+pub(super) fn limit_processor_time(seconds: u64) -> Result<(), SandboxError> {
+    limits(Resource::Cpu, seconds, seconds.saturating_add(1))
+}
+
+fn limits(resource: Resource, soft: u64, hard: u64) -> Result<(), SandboxError> {
+    setrlimit(resource, Rlimit { current: Some(soft), maximum: Some(hard) }).map_err(failed("set a resource limit"))
 }
 
 /// Closes every descriptor but standard input, output and error.

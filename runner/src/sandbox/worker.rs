@@ -3,7 +3,7 @@ use rustix::process::{Pid, Resource};
 use super::SandboxError;
 use super::access::Rules;
 use super::filter;
-use super::process::{become_undumpable, close_other_descriptors, die_with_parent, limit, load_time_zone};
+use super::process::{become_undumpable, close_other_descriptors, die_with_parent, limit, limit_processor_time, load_time_zone};
 
 /// What a script worker may use, set by the process that starts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,6 @@ pub fn confine_worker(limits: &WorkerLimits) -> Result<(), SandboxError> {
     limit(Resource::Nofile, 3)?;
     limit(Resource::Stack, STACK)?;
     limit(Resource::As, limits.address_space)?;
-    limit(Resource::Cpu, limits.cpu_seconds)?;
+    limit_processor_time(limits.cpu_seconds)?;
     filter::allow_worker()
 }

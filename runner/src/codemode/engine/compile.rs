@@ -143,28 +143,39 @@ fn without_semicolon(text: &str) -> &str {
 /// A body whose last statement is an expression: `const x = 1; x` by itself would return nothing.
 fn tail(ctx: &Ctx<'_>, script: &str) -> Option<(Form, String)> {
     let mut end = script.trim_end().len();
-    let mut line_number = script.get(..end)?.lines().count();
     for _ in 0..TAIL_LINES {
         let start = script.get(..end)?.rfind('\n').map_or(0, |at| at + 1);
-        let line = script.get(start..)?;
+        let line = script.get(start..end)?;
         let indent = line.len() - line.trim_start().len();
-        let head = script.get(..start + indent)?;
-        let text = without_semicolon(script.get(start + indent..)?);
-        if syntax::begins_statement(text) {
+        // A statement begins at the line's beginning, or behind a semicolon in it: `const x = 1; x`.
+        let behind = without_semicolon(line).rfind(';').map(|at| at + 1);
+        let behind = behind.map(|at| at + line.get(at..).map_or(0, |rest| rest.len() - rest.trim_start().len()));
+        for offset in behind.into_iter().chain([indent]) {
+            if let Some(found) = split(ctx, script, start + offset) {
+                return Some(found);
+            }
+        }
+        if syntax::begins_statement(line.trim_start()) {
             return None;
         }
-        if !syntax::continues(text, head) && is_expression(ctx, text) && is_body(ctx, head) {
-            if head.trim().is_empty() {
-                return None;
-            }
-            let column = u32::try_from(head.rsplit('\n').next().unwrap_or_default().encode_utf16().count()).ok()?;
-            let form = Form::Tail { line: u32::try_from(line_number).ok()?, column };
-            return Some((form, format!("(async (last$) => {{\n{head}{LAST}{text}\n)}})")));
-        }
         end = start.checked_sub(1)?;
-        line_number = line_number.checked_sub(1)?;
     }
     None
+}
+
+/// The script as a body and a last expression from this offset on, if that is what it is.
+fn split(ctx: &Ctx<'_>, script: &str, offset: usize) -> Option<(Form, String)> {
+    let (head, text) = script.split_at_checked(offset)?;
+    let text = without_semicolon(text);
+    if head.trim().is_empty() || syntax::begins_statement(text) || syntax::continues(text, head) {
+        return None;
+    }
+    if !is_expression(ctx, text) || !is_body(ctx, head) {
+        return None;
+    }
+    let line = u32::try_from(head.matches('\n').count() + 1).ok()?;
+    let column = u32::try_from(head.rsplit('\n').next().unwrap_or_default().encode_utf16().count()).ok()?;
+    Some((Form::Tail { line, column }, format!("(async (last$) => {{\n{head}{LAST}{text}\n)}})")))
 }
 
 /// The pending SyntaxError as the author is told it.

@@ -7,8 +7,8 @@ use rquickjs::{Array, Ctx, Exception, Function, Object, Value};
 use super::encode::{Encoder, Purpose};
 use super::prelude::Prelude;
 use super::{Shared, finish, notes, show};
-use crate::codemode::wire::{Channel, End};
-use crate::codemode::{absent, callee, identifier, source, suggest};
+use crate::codemode::wire::{Channel, End, Listed};
+use crate::codemode::{absent, callee, declaration, identifier, image, search, source, suggest};
 
 /// What the prelude learns about this script.
 pub(super) fn setup<'js>(ctx: &Ctx<'js>, shared: &Shared) -> rquickjs::Result<Object<'js>> {
@@ -127,8 +127,48 @@ fn places<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs:
     host.set("interrupted", Function::new(ctx.clone(), interrupted)?)
 }
 
-fn tools<'js>(_ctx: &Ctx<'js>, _shared: &Shared, _host: &Object<'js>) -> rquickjs::Result<()> {
-    Ok(())
+fn tools<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs::Result<()> {
+    let state = Rc::clone(shared);
+    let search = move |query: String, limit: f64, namespace: Option<String>| {
+        // The prelude checked that it is a whole number from 1 on.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+        let limit = (limit as usize).min(100);
+        search::search(&state.borrow().start.tools, &query, limit, namespace.as_deref()).to_string()
+    };
+    host.set("search", Function::new(ctx.clone(), search)?)?;
+    let state = Rc::clone(shared);
+    let describe = move |ctx: Ctx<'js>, name: String| -> rquickjs::Result<String> {
+        let described = describe_tool(&state.borrow().start.tools, &name);
+        described.map_err(|problem| Exception::throw_type(&ctx, &problem))
+    };
+    host.set("describeTool", Function::new(ctx.clone(), describe)?)?;
+    let state = Rc::clone(shared);
+    let describe = move |ctx: Ctx<'js>, name: String| -> rquickjs::Result<String> {
+        let described = search::namespace_listing(&state.borrow().start.tools, &name);
+        described.map_err(|problem| Exception::throw_type(&ctx, &problem))
+    };
+    host.set("describeNamespace", Function::new(ctx.clone(), describe)?)?;
+    let state = Rc::clone(shared);
+    let image = move |ctx: Ctx<'js>, data: String, declared: Option<String>| -> rquickjs::Result<()> {
+        let image = image::parse(&data, declared.as_deref());
+        let sent = image.and_then(|image| state.borrow_mut().send_image(image));
+        sent.map_err(|problem| Exception::throw_type(&ctx, &format!("image(): {problem}")))
+    };
+    host.set("image", Function::new(ctx.clone(), image)?)
+}
+
+/// The declaration of the tool of that name or identifier.
+fn describe_tool(tools: &[Listed], wanted: &str) -> Result<String, String> {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let identifiers = identifier::identifiers(&names);
+    let find = |by: &dyn Fn(&(&Listed, &String)) -> bool| tools.iter().zip(&identifiers).find(|pair| by(pair));
+    let found = find(&|(tool, _)| tool.name == wanted).or_else(|| find(&|(_, identifier)| *identifier == wanted));
+    let Some((tool, identifier)) = found else {
+        let near = suggest::closest(wanted, names.into_iter());
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        return Err(format!("there is no tool {wanted:?}{hint}"));
+    };
+    Ok(declaration::declaration(tool, identifier))
 }
 
 fn prelude(ctx: &Ctx<'_>, shared: &Shared) -> rquickjs::Result<Rc<Prelude>> {

@@ -19,11 +19,12 @@ use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Persistent, Promi
 use self::compile::Form;
 use self::encode::{Encoder, Purpose};
 use self::prelude::Prelude;
+use super::image;
 use super::wire::{CallResult, Channel, End, FromWorker, How, Image, Printed, Reply, Start};
 
 /// Bytes of native stack the engine may use. Its own check turns deeper recursion into a RangeError; the process's stack is
 /// several times larger (`sandbox::confine_worker`).
-const STACK: usize = 8 << 20;
+const STACK: usize = 4 << 20;
 /// Bytes of an error's text: enough for frames and causes, small enough to be kept whole in most budgets.
 const ERROR_BYTES: usize = 16 << 10;
 /// Bytes of one stored value, and of all of them with their keys.
@@ -102,12 +103,11 @@ pub(super) fn run(start: Start, port: Box<dyn Port>) -> ! {
         in_flight: 0,
         rejections: Vec::new(),
     }));
-    let end = match engine(heap, deadline, &shared) {
-        // The process ends inside; the engine is not torn down.
-        Ok((_runtime, context)) => context.with(|ctx| script(&ctx, &shared)),
-        Err(error) => failed(How::OutOfMemory, format!("the engine could not start: {error}")),
-    };
-    finish(&shared, end)
+    match engine(heap, deadline, &shared) {
+        // The process ends inside: the engine is not torn down.
+        Ok((_runtime, context)) => context.with(|ctx| finish(&shared, script(&ctx, &shared))),
+        Err(error) => finish(&shared, failed(How::OutOfMemory, format!("the engine could not start: {error}"))),
+    }
 }
 
 fn engine(heap: usize, deadline: Instant, shared: &Shared) -> rquickjs::Result<(Runtime, Context)> {
@@ -191,9 +191,13 @@ impl State {
         Ok(())
     }
 
-    fn send_image(&mut self, image: Image) {
+    fn send_image(&mut self, image: Image) -> Result<(), String> {
+        if self.images >= image::MOST {
+            return Err(format!("a script returns at most {} images", image::MOST));
+        }
         self.images += 1;
         self.port.send(&FromWorker::Image(image));
+        Ok(())
     }
 }
 
@@ -302,7 +306,7 @@ fn completed<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, value: &Va
         (state.start.output_bytes, !(state.last_expression && state.printed != [0; 2]))
     };
     if counts && !value.is_undefined() {
-        match show(ctx, prelude, shared, value, "the return value", limit) {
+        match show(ctx, prelude, shared, value, "result", limit) {
             Ok((text, bytes)) => {
                 end.value = Some(text);
                 end.value_bytes = bytes;
