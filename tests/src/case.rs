@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::cluster::Cluster;
+use crate::wait::until;
 
 /// A test's place in the cluster.
 pub struct Case {
@@ -17,6 +18,12 @@ impl Case {
     pub async fn new(name: &str) -> Self {
         let cluster = Cluster::connect().await;
         let namespace = format!("t-{name}");
+        // What an earlier, failed run on a kept node left to look at.
+        cluster.delete("v1", "Namespace", "", &namespace).await;
+        until("an earlier run's namespace to be gone", || async {
+            cluster.get("v1", "Namespace", "", &namespace).await.map_or(Ok(()), |_| Err("still there"))
+        })
+        .await;
         cluster.make_namespace(&namespace).await;
         Self { cluster, namespace }
     }

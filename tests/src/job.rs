@@ -18,11 +18,7 @@ pub struct ScriptJob {
 /// A job of that name, whose script is that text.
 #[must_use]
 pub fn script(name: &str, text: &str) -> ScriptJob {
-    ScriptJob {
-        name: name.into(),
-        spec: json!({"agentRef": {"name": name.get(..name.len().min(60)).unwrap_or(name)}, "script": text}),
-        agent: json!({}),
-    }
+    ScriptJob { name: name.into(), spec: json!({"agentRef": {"name": name}, "script": text}), agent: json!({}) }
 }
 
 impl ScriptJob {

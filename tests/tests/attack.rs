@@ -16,14 +16,14 @@ use anchorhold_cluster_tests::wait::until;
 use anchorhold_cluster_tests::{Case, Installation, node};
 use serde_json::{Value, json};
 
-const ATTACKER: &str = "localhost/anchorhold-test-attacker:1";
+const ATTACKER: &str = "localhost/anchorhold-test-attacker:test";
 
 fn installed() {
     static READY: std::sync::OnceLock<Installation> = std::sync::OnceLock::new();
     READY.get_or_init(|| {
         Installation::with(&[
             "runnerImage.repository=localhost/anchorhold-test-attacker",
-            "runnerImage.tag=1",
+            "runnerImage.tag=test",
             "networkPolicy.enforcement=Assume",
         ])
     });
@@ -39,7 +39,7 @@ async fn inside(case: &Case, name: &str, orders: &Value) -> Value {
     serde_json::from_str(done["status"]["result"]["text"].as_str().unwrap()).unwrap()
 }
 
-/// The same program in an ordinary pod, without policy, read-only root or any of our settings.
+/// The same program in an ordinary pod, as root and without policy, read-only root or any other of our settings.
 async fn control(case: &Case, name: &str, orders: &Value) -> Value {
     let namespace = format!("{}-control", case.namespace);
     let namespace_object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
@@ -53,7 +53,7 @@ async fn control(case: &Case, name: &str, orders: &Value) -> Value {
     case.cluster.create(&namespace, &config_map.to_string()).await;
     let pod = json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
-        "spec": {"restartPolicy": "Never", "containers": [{"name": "attacker", "image": ATTACKER, "imagePullPolicy": "Never", "command": ["/anchorhold-runner"],
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "attacker", "image": ATTACKER, "imagePullPolicy": "Never", "command": ["/anchorhold-runner"], "securityContext": {"runAsUser": 0},
             "volumeMounts": [{"name": "plan", "mountPath": "/etc/anchorhold"}, {"name": "code", "mountPath": "/workspace/app"}, {"name": "out", "mountPath": "/out"}]}],
             "volumes": [{"name": "plan", "configMap": {"name": name}}, {"name": "code", "emptyDir": {}}, {"name": "out", "emptyDir": {}}]},
     });

@@ -126,12 +126,11 @@ impl Operator {
         let child = Command::new(program)
             .args(["--runner-image", "localhost/anchorhold-runner:0.1.0", "--runner-image-pull-policy", "Never"])
             .args([
+                "--leader-election=false",
                 "--network-policy-enforcement",
                 "Assume",
                 "--namespace",
                 namespace,
-                "--leader-election",
-                "false",
                 "--listen",
                 "127.0.0.1:0",
             ])

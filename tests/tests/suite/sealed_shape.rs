@@ -108,7 +108,8 @@ async fn the_operator_itself_can_make_no_pod_of_another_shape() {
         expected.insert(name, refusal);
     }
     let list = json!({"apiVersion": "v1", "kind": "List", "items": pods}).to_string();
-    let args = ["create", "--dry-run=server", "--output=name", "--namespace", &case.namespace, OPERATOR, "--filename=-"];
+    let args =
+        ["create", "--dry-run=server", "--output=name", "--namespace", &case.namespace, OPERATOR, "--filename=-"];
     let output = command::attempt("kubectl", &args, Some(&list));
 
     let mut seen = BTreeMap::new();
@@ -123,7 +124,10 @@ async fn the_operator_itself_can_make_no_pod_of_another_shape() {
     assert_eq!(seen.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     for (name, refusal) in expected {
         let said = &seen[&name];
-        assert!(if refusal.is_empty() { said.is_empty() } else { said.starts_with(refusal) }, "{name}: expected \"{refusal}\", got \"{said}\"");
+        assert!(
+            if refusal.is_empty() { said.is_empty() } else { said.starts_with(refusal) },
+            "{name}: expected \"{refusal}\", got \"{said}\""
+        );
     }
 }
 
@@ -131,7 +135,8 @@ async fn the_operator_itself_can_make_no_pod_of_another_shape() {
 async fn nobody_puts_another_program_into_a_running_job() {
     Installation::ready();
     let case = Case::new("entered").await;
-    let job = script("entered", "for (;;) await tools.ls({path: '/workspace'})").with("activeDeadlineSeconds", json!(600));
+    let job =
+        script("entered", "for (;;) await tools.ls({path: '/workspace'})").with("activeDeadlineSeconds", json!(600));
     let job = job.create(&case.cluster, &case.namespace).await;
     job.started().await;
     let namespace = format!("--namespace={}", case.namespace);
@@ -144,7 +149,16 @@ async fn nobody_puts_another_program_into_a_running_job() {
     let debug = ["debug", "entered-0", "--image=localhost/pause:1", "--attach=false", &namespace];
     let refused = command::refused("kubectl", &debug, None);
     assert!(refused.contains("a job's pod takes no ephemeral container"), "{refused}");
-    let status = ["patch", "pod", "entered-0", "--subresource=status", "--type=merge", "--patch", r#"{"metadata":{"labels":{"anchorhold.dev/job":null}}}"#, &namespace];
+    let status = [
+        "patch",
+        "pod",
+        "entered-0",
+        "--subresource=status",
+        "--type=merge",
+        "--patch",
+        r#"{"metadata":{"labels":{"anchorhold.dev/job":null}}}"#,
+        &namespace,
+    ];
     let refused = command::refused("kubectl", &status, None);
     assert!(refused.contains("cannot be added, changed or removed"), "{refused}");
     job.change(json!({"cancel": {"reason": "the test is over"}})).await;

@@ -15,6 +15,8 @@ pub(crate) async fn claim(case: &Case, name: &str, folder: &str, kind: &str) -> 
                  "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": folder, "type": kind},
                  "claimRef": {"namespace": case.namespace, "name": name}},
     });
+    // Volumes are of no namespace: one of an earlier run on a kept node would stand in the way.
+    case.cluster.delete("v1", "PersistentVolume", "", &volume).await;
     case.cluster.create("", &manifest.to_string()).await;
     let claim = json!({
         "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
@@ -57,7 +59,7 @@ async fn an_oci_image_is_read() {
     let job = script("image", LIST)
         .with(
             "sources",
-            json!([{"name": "app", "image": {"reference": "localhost/anchorhold-test-code:1", "pullPolicy": "Never"}}]),
+            json!([{"name": "app", "image": {"reference": "localhost/anchorhold-test-code:test", "pullPolicy": "Never"}}]),
         )
         .create(&case.cluster, &case.namespace)
         .await;
@@ -120,7 +122,7 @@ async fn a_claim_that_cannot_be_mounted_is_named() {
     claim(&case, "gone", &gone.display().to_string(), "Directory").await;
     let job = script("unmountable", LIST)
         .with("sources", json!([{"name": "app", "persistentVolumeClaim": {"claimName": "gone"}}]))
-        .with("startDeadlineSeconds", json!(10))
+        .with("startDeadlineSeconds", json!(30))
         .create(&case.cluster, &case.namespace)
         .await;
     let (reason, message, _) = job.failed().await;
