@@ -25,6 +25,8 @@ pub(crate) struct Position {
 pub(crate) struct Node {
     pub(crate) at: Position,
     pub(crate) value: Value,
+    /// Whether it is a text written line by line after `|`: its lines are lines of the file, from `at` on.
+    pub(crate) is_literal: bool,
 }
 
 /// What a manifest can hold.
@@ -75,6 +77,14 @@ impl Node {
         }
     }
 
+    /// Where a place within a text stands in the file, both counted from 1; known for a text that was written line by line.
+    pub(crate) fn place_in_text(&self, line: usize, column: usize) -> Option<Position> {
+        // Blank lines at the start belong to the text, but `at` is where its first words are.
+        let text = self.text().filter(|text| self.is_literal && !text.starts_with(['\n', ' ']))?;
+        let within = text.lines().count() >= line;
+        within.then(|| Position { line: self.at.line + line - 1, column: self.at.column + column - 1 })
+    }
+
     /// The items of a list; none for anything else.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {
@@ -91,9 +101,9 @@ impl Node {
             Value::Number(number) => Json::Number(number.clone()),
             Value::Text(text) | Value::Unclear { text, .. } => Json::String(text.clone()),
             Value::List(items) => items.iter().map(Node::to_json).collect(),
-            Value::Map(entries) => {
-                Json::Object(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect::<Map<_, _>>())
-            }
+            Value::Map(entries) => Json::Object(
+                entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect::<Map<_, _>>(),
+            ),
         }
     }
 

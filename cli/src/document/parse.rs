@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{Event, Marker, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::path::Path;
 use super::{Entry, Node, Position, Value, scalar};
@@ -37,6 +37,7 @@ pub(crate) fn parse(text: &str) -> (Vec<Node>, Vec<Problem>) {
     options.block_scalar_eof_without_line_feed = true;
     options.set_emit_comments(false);
     let mut builder = Builder {
+        text,
         events: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
         size: Size::default(),
@@ -73,13 +74,17 @@ impl Size {
         if self.values > MAX_VALUES {
             return Err(problem(
                 at,
-                format!("the document holds more than {MAX_VALUES} values, aliases written out; split it, or use fewer aliases"),
+                format!(
+                    "the document holds more than {MAX_VALUES} values, aliases written out; split it, or use fewer aliases"
+                ),
             ));
         }
         if self.text > MAX_TEXT {
             return Err(problem(
                 at,
-                format!("the document holds more than {MAX_TEXT} bytes, aliases written out; split it, or use fewer aliases"),
+                format!(
+                    "the document holds more than {MAX_TEXT} bytes, aliases written out; split it, or use fewer aliases"
+                ),
             ));
         }
         Ok(())
@@ -91,6 +96,7 @@ impl Size {
 }
 
 struct Builder<'t> {
+    text: &'t str,
     events: Parser<'t, granit_parser::StrInput<'t>>,
     /// Anchored values that are complete, with their sizes.
     anchors: HashMap<usize, (Node, Size)>,
@@ -105,7 +111,7 @@ impl<'t> Builder<'t> {
         self.size = Size::default();
         loop {
             let Some(next) = self.events.next_event() else { return Ok(None) };
-            match next.map_err(|error| syntax(&error))? {
+            match next.map_err(|error| syntax(&error, self.text))? {
                 (Event::StreamEnd, _) => return Ok(None),
                 (Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd, _) => {}
                 (event, span) => return self.node(event, span, &Path::Root).map(Some),
@@ -115,7 +121,7 @@ impl<'t> Builder<'t> {
 
     fn next(&mut self) -> Result<(Event<'t>, Span), Problem> {
         match self.events.next_event() {
-            Some(next) => next.map_err(|error| syntax(&error)),
+            Some(next) => next.map_err(|error| syntax(&error, self.text)),
             None => Err(problem(Position { line: 1, column: 1 }, "the document ends early; complete it".into())),
         }
     }
@@ -123,6 +129,7 @@ impl<'t> Builder<'t> {
     fn node(&mut self, event: Event<'t>, span: Span, path: &Path<'_>) -> Result<Node, Problem> {
         let at = position(span.start);
         let before = self.size;
+        let is_literal = matches!(event, Event::Scalar(_, ScalarStyle::Literal, _, _));
         let (value, anchor) = match event {
             Event::Alias(id) => return self.alias(id, at),
             Event::Scalar(text, style, anchor, tag) => {
@@ -148,7 +155,7 @@ impl<'t> Builder<'t> {
             }
             _ => return Err(problem(at, "a value is wanted here".into())),
         };
-        let node = Node { at, value };
+        let node = Node { at, value, is_literal };
         if anchor > 0 {
             self.anchors.insert(anchor, (node.clone(), self.size.since(before)));
         }
@@ -251,7 +258,7 @@ fn refused_tag(tag: &Tag) -> String {
 fn merge(node: Node, at: Position, merged: &mut Vec<Entry>) -> Result<(), Problem> {
     let maps = match node.value {
         Value::List(items) => items,
-        value => vec![Node { at: node.at, value }],
+        value => vec![Node { at: node.at, value, is_literal: false }],
     };
     for map in maps {
         let Value::Map(entries) = map.value else {
@@ -274,13 +281,24 @@ fn problem(at: Position, message: String) -> Problem {
     Problem { at, field: String::new(), message }
 }
 
-fn syntax(error: &ScanError) -> Problem {
-    use granit_parser::ErrorKind;
-
+fn syntax(error: &ScanError, text: &str) -> Problem {
+    let at = position(*error.marker());
+    if let Some(tab) = indenting_tab(text, at.line) {
+        return problem(tab, "not YAML: a tab indents this line; indent with spaces".into());
+    }
     let advice = match error.kind() {
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => "; indent with spaces",
         ErrorKind::UnknownAnchor => "; define the anchor before its alias, or write the value out",
         _ => "",
     };
-    problem(position(*error.marker()), format!("not YAML: {}{advice}", error.info()))
+    problem(at, format!("not YAML: {}{advice}", error.info()))
+}
+
+/// A tab in the indentation of that line or of the next: the parser sees it as many things, the place of none of which is
+/// the tab's.
+fn indenting_tab(text: &str, line: usize) -> Option<Position> {
+    text.lines().enumerate().skip(line.saturating_sub(1)).take(2).find_map(|(index, text)| {
+        let indentation = text.len() - text.trim_start_matches([' ', '\t']).len();
+        let column = text.get(..indentation)?.find('\t')? + 1;
+        Some(Position { line: index + 1, column })
+    })
 }

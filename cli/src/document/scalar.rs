@@ -35,7 +35,10 @@ pub(super) fn resolve(text: &str) -> Value {
 fn number(text: &str) -> Value {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN") {
-        return unclear(text, format!("{text} is not a number that JSON can hold; write a finite number, or quote a text"));
+        return unclear(
+            text,
+            format!("{text} is not a number that JSON can hold; write a finite number, or quote a text"),
+        );
     }
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits(unsigned) {
@@ -52,10 +55,14 @@ fn number(text: &str) -> Value {
             _ => unclear(text, "this number does not fit into 64 bits; quote it if it is a text".into()),
         };
     }
-    if has_other_base(unsigned) || (unsigned.contains('_') && unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')) {
+    if has_other_base(unsigned)
+        || (unsigned.contains('_') && unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_'))
+    {
         return unclear(
             text,
-            format!("{text} is a number to some readers of YAML and a text to others; quote it, or write it in decimal digits"),
+            format!(
+                "{text} is a number to some readers of YAML and a text to others; quote it, or write it in decimal digits"
+            ),
         );
     }
     if is_float(unsigned)
@@ -116,8 +123,32 @@ mod tests {
             ("null", ["", "~", "null", "Null", "NULL"].as_slice()),
             ("boolean", &["true", "True", "TRUE", "false", "False", "FALSE"]),
             ("number", &["0", "-1", "+7", "42", "18446744073709551615", "1.5", ".5", "1.", "1e3", "-1.5e-3", "1.10"]),
-            ("text", &["truE", "nuLL", "-", ".", "1.2.3", "10s", "1Gi", "2024-01-01", "1:30", "0xzz", "1e", "e3", "+", "a_1"]),
-            ("unclear", &["yes", "NO", "on", "Off", "y", "N", "010", "-07", "0x1F", "0b11", "0o17", "1_000", ".inf", "-.Inf", ".nan"]),
+            (
+                "text",
+                &[
+                    "truE",
+                    "nuLL",
+                    "-",
+                    ".",
+                    "1.2.3",
+                    "10s",
+                    "1Gi",
+                    "2024-01-01",
+                    "1:30",
+                    "0xzz",
+                    "1e",
+                    "e3",
+                    "+",
+                    "a_1",
+                ],
+            ),
+            (
+                "unclear",
+                &[
+                    "yes", "NO", "on", "Off", "y", "N", "010", "-07", "0x1F", "0b11", "0o17", "1_000", ".inf", "-.Inf",
+                    ".nan",
+                ],
+            ),
             ("unclear", &["99999999999999999999"]),
         ];
         for (wanted, texts) in table {
@@ -131,7 +162,10 @@ mod tests {
     fn advice_names_what_was_written() {
         assert_eq!(
             resolve("yes"),
-            unclear("yes", "unquoted yes is a boolean to kubectl and a text to others; write \"yes\", true or false".into())
+            unclear(
+                "yes",
+                "unquoted yes is a boolean to kubectl and a text to others; write \"yes\", true or false".into()
+            )
         );
         assert_eq!(resolve("-9223372036854775808"), Value::Number(i64::MIN.into()));
     }

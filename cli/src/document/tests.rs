@@ -39,6 +39,8 @@ fn a_script_in_a_block_keeps_its_text_and_is_placed_at_its_first_line() {
     assert_eq!(documents[0].locate("spec.script"), at(2, 3));
     let script = documents[0].get("spec").and_then(|spec| spec.get("script")).unwrap();
     assert_eq!(script.at, at(3, 5));
+    assert_eq!(script.place_in_text(2, 8), Some(at(4, 12)));
+    assert_eq!(script.place_in_text(3, 1), None);
 }
 
 #[test]
@@ -59,10 +61,7 @@ fn anchors_aliases_and_merge_keys_are_applied() {
     let text = "base: &base {a: 1, b: 2}\nuse:\n  <<: *base\n  b: 3\ntwo:\n  <<: [*base, {c: 4, a: 9}]\n";
     assert_eq!(
         read(text),
-        (
-            vec![json!({"base": {"a": 1, "b": 2}, "use": {"b": 3, "a": 1}, "two": {"a": 1, "b": 2, "c": 4}})],
-            vec![]
-        )
+        (vec![json!({"base": {"a": 1, "b": 2}, "use": {"b": 3, "a": 1}, "two": {"a": 1, "b": 2, "c": 4}})], vec![])
     );
 }
 

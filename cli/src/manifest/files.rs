@@ -48,7 +48,10 @@ pub(crate) fn read(paths: &[PathBuf]) -> (Vec<ManifestFile>, Vec<Finding>) {
                 continue;
             }
             if found.is_empty() {
-                findings.push(Finding::file(&name, "the folder holds no *.yaml, *.yml or *.json file; name a folder that does"));
+                findings.push(Finding::file(
+                    &name,
+                    "the folder holds no *.yaml, *.yml or *.json file; name a folder that does",
+                ));
             }
             found.sort();
         } else {
@@ -95,7 +98,9 @@ fn is_manifest(path: &Path) -> bool {
 /// Reads a text of bounded size. The error is a sentence.
 fn text(from: impl Read) -> Result<String, String> {
     let mut bytes = Vec::new();
-    from.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("failed to read the file: {error}"))?;
+    from.take(FILE_MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("failed to read the file: {error}"))?;
     if bytes.len() as u64 > FILE_MAX_BYTES {
         return Err(format!("the file is larger than {FILE_MAX_BYTES} bytes; split it"));
     }

@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anchorhold_runner::record::{LINE_MAX_BYTES, Line};
-use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group, set_parent_process_death_signal};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
@@ -67,21 +67,20 @@ pub(super) async fn run(
                     && let Err(error) = each(&buffer, serde_json::from_slice(&buffer).ok())
                 {
                     failure = Some(error);
-                    signal_group(group, Signal::TERM);
+                    stop(group);
                     until = Instant::now() + STOP_WAIT;
                 }
                 buffer.clear();
             }
             () = told(&mut signals) => {
                 // A second interrupt does not wait for the runner's last words.
-                let now = if ended.interrupted { Signal::KILL } else { Signal::TERM };
-                signal_group(group, now);
+                if ended.interrupted { kill(group) } else { stop(group) }
                 ended.interrupted = true;
                 until = Instant::now() + STOP_WAIT;
             }
             () = sleep_until(until) => {
                 ended.killed = true;
-                signal_group(group, Signal::KILL);
+                kill(group);
                 break;
             }
         }
@@ -95,7 +94,13 @@ pub(super) async fn run(
 
 fn start(plan: &Path, unconfined: bool, errors: File) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg0("anchorhold").arg("runner").arg("--parent").arg(std::process::id().to_string()).arg("--plan").arg(plan);
+    command
+        .arg0("anchorhold")
+        .arg("runner")
+        .arg("--parent")
+        .arg(std::process::id().to_string())
+        .arg("--plan")
+        .arg(plan);
     if unconfined {
         command.arg("--unconfined");
     }
@@ -109,17 +114,26 @@ fn start(plan: &Path, unconfined: bool, errors: File) -> io::Result<Child> {
 async fn reap(child: &mut Child, group: Option<Pid>) -> io::Result<Option<i32>> {
     if let Ok(status) = tokio::time::timeout(STOP_WAIT, child.wait()).await {
         // Whatever of its group is left belongs to nobody any more.
-        signal_group(group, Signal::KILL);
+        kill(group);
         return status.map(|status| status.code());
     }
-    signal_group(group, Signal::KILL);
+    kill(group);
     child.wait().await.map(|status| status.code())
 }
 
-fn signal_group(group: Option<Pid>, what: Signal) {
-    if let Some(group) = group {
+/// Tells the runner, and not its script's process, to stop: it then reports what it has.
+fn stop(group: Option<Pid>) {
+    if let Some(runner) = group {
         // It may have ended already.
-        let _ = kill_process_group(group, what);
+        let _ = kill_process(runner, Signal::TERM);
+    }
+}
+
+/// Ends the runner and all that belongs to it.
+fn kill(group: Option<Pid>) {
+    if let Some(group) = group {
+        // All may have ended already.
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
@@ -163,7 +177,8 @@ pub(crate) fn follow_parent(args: &RunnerArgs) -> std::process::ExitCode {
     if getppid() != parent {
         return anchorhold_plan::ExitCode::Cancelled.into();
     }
-    let mut arguments = vec!["--plan".into(), args.plan.clone().into_os_string(), "--termination-log".into(), "none".into()];
+    let mut arguments =
+        vec!["--plan".into(), args.plan.clone().into_os_string(), "--termination-log".into(), "none".into()];
     if args.unconfined {
         arguments.push("--unconfined".into());
     }

@@ -8,6 +8,9 @@ use anchorhold_runner::record::{CallEnded, Content, Event, Line, RunEnded, Scrip
 
 use super::show;
 
+/// Calls that are shown; of those after them, only the ones that failed.
+const SHOWN_CALLS: u64 = 20;
+
 /// What a record told.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
@@ -36,6 +39,8 @@ pub(super) struct Follower {
     pub(super) record: Option<File>,
     /// Whether calls are shown as they happen.
     pub(super) shows: bool,
+    /// Calls seen.
+    pub(super) calls: u64,
     pub(super) followed: Followed,
 }
 
@@ -47,10 +52,14 @@ impl Follower {
         }
         let Some(Line { event, .. }) = line else { return Ok(()) };
         if self.shows
+            && self.is_shown(&event)
             && let Some(text) = show::line(&event)
         {
             // A terminal that went away is no reason to end the job.
             let _ = writeln!(io::stderr(), "{text}");
+        }
+        if self.shows && self.calls == SHOWN_CALLS + 1 && matches!(event, Event::Call(_)) {
+            let _ = writeln!(io::stderr(), "  …");
         }
         match event {
             Event::Call(CallEnded { error: Some(_), .. }) => self.followed.failed_calls += 1,
@@ -62,5 +71,15 @@ impl Follower {
             _ => {}
         }
         Ok(())
+    }
+
+    fn is_shown(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Call(CallEnded { error, .. }) => {
+                self.calls += 1;
+                self.calls <= SHOWN_CALLS || error.is_some()
+            }
+            _ => true,
+        }
     }
 }

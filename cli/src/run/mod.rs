@@ -32,6 +32,7 @@ use child::Ended;
 use follow::{Followed, Follower};
 use refusal::Refusal;
 use result::Summary;
+use select::Selected;
 
 /// Bytes of what the runner said on standard error that are worth telling.
 const LAST_WORDS_BYTES: u64 = 2_000;
@@ -86,6 +87,7 @@ fn prepare_and_run(args: &RunArgs, checked: &Checked) -> Result<Exit, Failure> {
         outcome: result.outcome.unwrap_or(Outcome::Internal),
         interrupted: ended.interrupted,
         message: &result.message,
+        place: place(&selected, &result.message),
         text: followed.text(),
         text_cut: result.text_bytes > followed.text().len() as u64,
         text_bytes: result.text_bytes,
@@ -101,13 +103,17 @@ fn prepare_and_run(args: &RunArgs, checked: &Checked) -> Result<Exit, Failure> {
     Ok(result::exit(&ended, result))
 }
 
+/// Where in the manifest the script's error stands: its message names the line of the script.
+fn place(selected: &Selected<'_>, message: &str) -> Option<String> {
+    let (line, rest) = message.split_once("script.js:")?.1.split_once(':')?;
+    let column = rest.split(|character: char| !character.is_ascii_digit()).next()?;
+    let script = selected.object.node.get("spec")?.get("script")?;
+    let at = script.place_in_text(line.parse().ok()?, column.parse().ok()?)?;
+    Some(format!("{}:{}:{}", selected.object.file, at.line, at.column))
+}
+
 /// Starts the runner and follows it to its end.
-fn execute(
-    args: &RunArgs,
-    plan: &RunPlan,
-    scratch: &Path,
-    record: Option<File>,
-) -> Result<(Ended, Followed), Failure> {
+fn execute(args: &RunArgs, plan: &RunPlan, scratch: &Path, record: Option<File>) -> Result<(Ended, Followed), Failure> {
     let failed = |what: &str, error: io::Error| Failure::from(Refusal::from(format!("failed to {what}: {error}")));
     let json = plan.to_json().map_err(|error| Refusal::from(error.to_string()))?;
     let plan_file = scratch.join("plan.json");
@@ -119,7 +125,7 @@ fn execute(
         .build()
         .map_err(|error| failed("start the runtime", error))?;
     let shows = args.output == Output::Human && io::stderr().is_terminal();
-    let mut follower = Follower { record, shows, followed: Followed::default() };
+    let mut follower = Follower { record, shows, calls: 0, followed: Followed::default() };
     let timeout = Duration::from_secs(plan.limits.timeout_seconds);
     let ended = runtime
         .block_on(child::run(&plan_file, args.unconfined, timeout, errors, |bytes, line| follower.take(bytes, line)))
@@ -135,7 +141,8 @@ fn scratch() -> Result<TempDir, Refusal> {
 }
 
 fn create_record(path: &Path) -> Result<File, Refusal> {
-    File::create(path).map_err(|error| format!("--record {}: failed to create the file: {error}", path.display()).into())
+    File::create(path)
+        .map_err(|error| format!("--record {}: failed to create the file: {error}", path.display()).into())
 }
 
 /// The end of what the runner said on standard error, in one line.

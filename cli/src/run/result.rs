@@ -1,6 +1,6 @@
 //! What is printed when the run has ended.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anchorhold_plan::{Outcome, OutputFile, RunResult, Stage, Usage};
@@ -21,6 +21,8 @@ pub(super) struct Summary<'r> {
     pub(super) interrupted: bool,
     /// One sentence or error; empty when the job completed.
     pub(super) message: &'r str,
+    /// Where in the manifests the script's error stands, as `file:line:column`; null when that is not known.
+    pub(super) place: Option<String>,
     /// What the program returned and printed.
     pub(super) text: &'r str,
     /// Whether `text` is not all of it, and how large all of it is.
@@ -112,10 +114,17 @@ fn notes(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
         (Some(out), total) => writeln!(err, "note: {total} files are in {}", out.display())?,
         (None, total) => writeln!(err, "note: {total} files of /out were not kept; name a folder for them with --out")?,
     }
-    if !summary.message.is_empty() {
-        writeln!(err, "{}: {}", failure(summary.outcome), summary.message)?;
+    if summary.message.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let place = summary.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+    let what = failure(summary.outcome);
+    // The text begins with a script's error: who sees it needs no second copy.
+    if io::stdout().is_terminal() && summary.text.contains(summary.message) {
+        writeln!(err, "{place}{what}")
+    } else {
+        writeln!(err, "{place}{what}: {}", summary.message)
+    }
 }
 
 /// What a person reads before the message.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use anchorhold_runner::record::{BlockedCall, CallEnded, Content, Cut, Event, GatePassed, RecordLost, RunStarted, ScriptEnded};
+use anchorhold_runner::record::{
+    BlockedCall, CallEnded, Content, Cut, Event, GatePassed, RecordLost, RunStarted, ScriptEnded,
+};
 use serde_json::Value;
 
 /// Characters of a line; a terminal of usual width shows it whole.
@@ -23,7 +25,9 @@ pub(super) fn line(event: &Event) -> Option<String> {
             };
             Some(fit(&format!("  {tool} {}", described(arguments)), &format!("{outcome}  {duration_ms} ms")))
         }
-        Event::Blocked(BlockedCall { tool, reason, .. }) => Some(fit(&format!("  {}", plain(tool)), &format!("blocked: {}", plain(reason)))),
+        Event::Blocked(BlockedCall { tool, reason, .. }) => {
+            Some(fit(&format!("  {}", plain(tool)), &format!("blocked: {}", plain(reason))))
+        }
         Event::Cut(Cut { bytes, kept, .. }) => Some(format!("  cut to {} of {}", size(*kept), size(*bytes))),
         Event::RecordLost(RecordLost { events }) => Some(format!("  {events} events of the record were lost")),
         Event::ScriptEnded(ScriptEnded { duration_ms, .. }) => Some(format!("script ended after {duration_ms} ms")),

@@ -101,13 +101,15 @@ fn folder(
         write(&path, &files).map_err(|error| format!("failed to write the ConfigMap {}: {error}", config_map.name))?;
         return Ok(path);
     }
-    let message =
-        format!("this source lives in a cluster: pass --source {name}=PATH, or annotate the Job with {annotation}: PATH");
+    let message = format!(
+        "this source lives in a cluster: pass --source {name}=PATH, or annotate the Job with {annotation}: PATH"
+    );
     Err(Refusal::at(object, &field, message))
 }
 
 fn existing(path: &Path) -> Result<PathBuf, String> {
-    let found = path.canonicalize().map_err(|error| format!("failed to open the folder {}: {error}", path.display()))?;
+    let found =
+        path.canonicalize().map_err(|error| format!("failed to open the folder {}: {error}", path.display()))?;
     if found.is_dir() { Ok(found) } else { Err(format!("{} is not a folder; name one", path.display())) }
 }
 
@@ -117,7 +119,7 @@ fn files(config_map: &Node, source: &ConfigMapSource) -> Result<BTreeMap<String,
     for (part, is_binary) in [("data", false), ("binaryData", true)] {
         let Some(Value::Map(entries)) = config_map.get(part).map(|node| &node.value) else { continue };
         for entry in entries {
-            let unreadable = |what: &str| format!("ConfigMap {}: {part}.{} {what}", source.name, entry.key);
+            let unreadable = |what: &str| format!("ConfigMap {}: {part}[{}] {what}", source.name, entry.key);
             if !is_key(&entry.key) {
                 return Err(unreadable("is no key: use letters, digits, '-', '_' and '.'"));
             }
@@ -136,7 +138,9 @@ fn files(config_map: &Node, source: &ConfigMapSource) -> Result<BTreeMap<String,
         .iter()
         .map(|item| match all.get(&item.key) {
             Some(bytes) => Ok((item.path.clone(), bytes.clone())),
-            None => Err(format!("ConfigMap {} has no key \"{}\": correct the key, or add it there", source.name, item.key)),
+            None => {
+                Err(format!("ConfigMap {} has no key \"{}\": correct the key, or add it there", source.name, item.key))
+            }
         })
         .collect()
 }

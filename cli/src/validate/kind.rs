@@ -61,13 +61,17 @@ pub(super) fn identify(document: &Node) -> Identified {
         (API_VERSION, "Agent") => Identified::Known(Kind::Agent),
         (API_VERSION, "McpServer") => Identified::Known(Kind::McpServer),
         (API_VERSION, kind) => {
-            let hint = nearest(kind, ["Job", "Agent", "McpServer"].into_iter())
-                .map_or_else(|| "the kinds are Job, Agent and McpServer".to_owned(), |kind| format!("did you mean {kind}?"));
+            let hint = nearest(kind, ["Job", "Agent", "McpServer"].into_iter()).map_or_else(
+                || "the kinds are Job, Agent and McpServer".to_owned(),
+                |kind| format!("did you mean {kind}?"),
+            );
             mistaken("kind", format!("unknown kind \"{}\" of {API_VERSION}; {hint}", kind.escape_debug()))
         }
         ("v1", "ConfigMap") => Identified::Known(Kind::ConfigMap),
         ("v1", "List") => Identified::List,
-        _ if api_version.split('/').next() == Some(GROUP) || nearest(api_version, [API_VERSION].into_iter()).is_some() => {
+        _ if api_version.split('/').next() == Some(GROUP)
+            || nearest(api_version, [API_VERSION].into_iter()).is_some() =>
+        {
             mistaken("apiVersion", format!("unknown version \"{}\"; write {API_VERSION}", api_version.escape_debug()))
         }
         _ => Identified::Foreign,
@@ -94,7 +98,11 @@ mod tests {
             ("batch/v1", "Job", Identified::Foreign),
             ("apps/v1", "Deployment", Identified::Foreign),
         ] {
-            assert_eq!(identified(&format!("apiVersion: {api_version}\nkind: {kind}\n")), wanted, "{api_version} {kind}");
+            assert_eq!(
+                identified(&format!("apiVersion: {api_version}\nkind: {kind}\n")),
+                wanted,
+                "{api_version} {kind}"
+            );
         }
         assert_eq!(identified("replicas: 2\n"), Identified::NoObject);
     }

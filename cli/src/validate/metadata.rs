@@ -44,7 +44,9 @@ pub(super) fn check(object: &Node, report: &mut Report) {
         let path = path.key("annotations");
         check_texts(entry, &path, report, |_| true);
         let size: usize = match &entry.node.value {
-            Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + entry.node.text().map_or(0, str::len)).sum(),
+            Value::Map(entries) => {
+                entries.iter().map(|entry| entry.key.len() + entry.node.text().map_or(0, str::len)).sum()
+            }
             _ => 0,
         };
         if size > ANNOTATIONS_MAX {
@@ -140,7 +142,11 @@ mod tests {
             ("a/b/c", false, false, false),
             ("/name", false, false, false),
         ] {
-            assert_eq!((is_label(text), is_label_value(text), is_qualified_name(text)), (label, value, qualified), "{text:?}");
+            assert_eq!(
+                (is_label(text), is_label_value(text), is_qualified_name(text)),
+                (label, value, qualified),
+                "{text:?}"
+            );
         }
     }
 }

@@ -18,7 +18,8 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
         let mut report = object.report();
         match &object.typed {
             Some(Typed::Job(job)) => {
-                let agent = named(objects, object, Kind::Agent, &job.spec.agent_ref.name, "spec.agentRef.name", &mut report);
+                let agent =
+                    named(objects, object, Kind::Agent, &job.spec.agent_ref.name, "spec.agentRef.name", &mut report);
                 if let Some(Typed::Agent(agent)) = agent.and_then(|agent| agent.typed.as_ref())
                     && job.spec.script.is_some()
                     && !KernelTool::granted(agent.spec.tools.as_deref()).contains(&KernelTool::Codemode)
@@ -33,7 +34,8 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
                     let Some(config_map) = &source.config_map else { continue };
                     let field = format!("spec.sources[{index}].configMap");
                     let name = format!("{field}.name");
-                    let Some(found) = named(objects, object, Kind::ConfigMap, &config_map.name, &name, &mut report) else {
+                    let Some(found) = named(objects, object, Kind::ConfigMap, &config_map.name, &name, &mut report)
+                    else {
                         continue;
                     };
                     for (item_index, item) in config_map.items.iter().flatten().enumerate() {
@@ -105,7 +107,12 @@ fn duplicates(objects: &[Object]) -> Vec<Finding> {
             report.error(
                 object.name_at(),
                 "metadata.name",
-                format!("{} stands in {}:{} already: rename or remove one of the two", object.title(), first.file, at.line),
+                format!(
+                    "{} stands in {}:{} already: rename or remove one of the two",
+                    object.title(),
+                    first.file,
+                    at.line
+                ),
             );
             findings.extend(report.into_findings());
         } else {
