@@ -52,7 +52,10 @@ fn definitions() -> anyhow::Result<Vec<Generated>> {
             let yaml = serde_saphyr::to_string(&definition)
                 .with_context(|| format!("failed to write the definition of {plural} as YAML"))?;
             // Helm reads `{{` in a template as its own.
-            anyhow::ensure!(!yaml.contains("{{"), "the definition of {plural} contains {{{{, which Helm would interpret");
+            anyhow::ensure!(
+                !yaml.contains("{{"),
+                "the definition of {plural} contains {{{{, which Helm would interpret"
+            );
             Ok(Generated {
                 path: PathBuf::from(format!("charts/anchorhold-crds/templates/{plural}.yaml")),
                 text: format!("# Made by `cargo xtask gen` from crds/src; change it there.\n{yaml}"),

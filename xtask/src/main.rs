@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything a contributor or the build machine does besides `cargo build` and `cargo test`.
 
+mod bench;
 mod cluster;
 mod r#gen;
 mod image;
@@ -28,6 +29,8 @@ enum Task {
     Image(image::Arguments),
     /// Everything: format, lints, generated files, tests, docs, licences, and the product on a real cluster
     Test(test::Arguments),
+    /// Speed, as ratios within one run
+    Bench(bench::Arguments),
 }
 
 fn run(task: Task) -> anyhow::Result<ExitCode> {
@@ -36,6 +39,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Gen(arguments) => r#gen::run(&arguments),
         Task::Image(arguments) => image::run(arguments),
         Task::Test(arguments) => test::run(&arguments),
+        Task::Bench(arguments) => bench::run(arguments),
     }
 }
 

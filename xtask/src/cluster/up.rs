@@ -49,6 +49,7 @@ pub(crate) fn up(node: &Node, options: Options, install: bool, patience: Duratio
     if down::remove(node)? {
         progress.done("removed what was left of an earlier node");
     }
+    make_folder(node, &state)?;
     start(node, &state, Instant::now() + patience, progress).with_context(|| {
         format!(
             "the node {} did not come up; its logs are in {}, `cargo xtask cluster {} down` removes it",
@@ -61,7 +62,6 @@ pub(crate) fn up(node: &Node, options: Options, install: bool, patience: Duratio
 }
 
 fn start(node: &Node, state: &State, deadline: Instant, progress: Progress) -> Result<()> {
-    make_folder(node, state)?;
     pki::write(&node.path("pki"))?;
     config::write(node, state)?;
     cgroups::create(node)?;

@@ -1,10 +1,11 @@
 //! `cargo xtask test`: everything, in the order of what fails fastest.
 
 mod cluster_tests;
-mod command;
+pub(crate) mod command;
 mod licences;
+pub(crate) mod node;
+pub(crate) mod product;
 mod summary;
-mod test_images;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
