@@ -32,14 +32,14 @@ enum Bench {
     },
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
-    let Bench::JobStart { rounds, burst, install } = arguments.bench;
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let Bench::JobStart { rounds, burst, install } = &arguments.bench;
     let root = workspace_root()?;
     let product = Product::build(&root)?;
     let archives = product.images(&root.join("target/images"))?;
     xtask(&["cluster", "build"])?;
     let mut node = TestNode::new(false);
-    node.up(&archives, install)?;
+    node.up(&archives, *install)?;
     let mut bench = node.inside(&product.job_start)?;
     bench.env("ANCHORHOLD_ROOT", &root).env("ROUNDS", rounds.to_string()).env("BURST", burst.to_string());
     output(&mut bench)?;

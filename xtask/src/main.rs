@@ -39,7 +39,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Gen(arguments) => r#gen::run(&arguments),
         Task::Image(arguments) => image::run(arguments),
         Task::Test(arguments) => test::run(&arguments),
-        Task::Bench(arguments) => bench::run(arguments),
+        Task::Bench(arguments) => bench::run(&arguments),
     }
 }
 
