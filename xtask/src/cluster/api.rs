@@ -1,5 +1,6 @@
 //! What `up` asks of the node's API server. Everything here blocks and belongs on a thread in the node's network
-//! (`netns::inside`): the connections stay on the thread that made them.
+//! (`netns::inside`): the connections stay on the thread that made them. Questions that are asked again and again take
+//! a request that fails, as some do on a busy machine, for a no.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use super::node::NODE_NAME;
 use super::wait;
 
 /// One request, on a machine that is busy with the start of the node.
-const REQUEST: Duration = Duration::from_secs(5);
+const REQUEST: Duration = Duration::from_secs(15);
 const READY_POD: &str = "anchorhold-node-ready";
 
 /// A connection as the administrator.
@@ -52,21 +53,21 @@ impl Cluster {
     }
 
     /// Whether the kubelet has registered the node.
-    pub(crate) fn node_exists(&self) -> Result<bool> {
-        Ok(self.node()?.is_some())
+    pub(crate) fn node_exists(&self) -> bool {
+        self.node().is_some()
     }
 
     /// Whether the node's condition Ready is true.
-    pub(crate) fn node_ready(&self) -> Result<bool> {
+    pub(crate) fn node_ready(&self) -> bool {
         let conditions =
-            self.node()?.and_then(|node| node.status).and_then(|status| status.conditions).unwrap_or_default();
-        Ok(conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True"))
+            self.node().and_then(|node| node.status).and_then(|status| status.conditions).unwrap_or_default();
+        conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
     }
 
     /// Whether pods can be created in the namespace `default`: before its service account exists, none can.
-    pub(crate) fn default_service_account_exists(&self) -> Result<bool> {
+    pub(crate) fn default_service_account_exists(&self) -> bool {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), "default");
-        Ok(self.ask(accounts.get_opt("default"))?.is_some())
+        self.ask(accounts.get_opt("default")).is_ok_and(|account| account.is_some())
     }
 
     /// Runs a pod to its end and removes it.
@@ -74,7 +75,7 @@ impl Cluster {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
         self.ask(pods.create(&PostParams::default(), &ready_pod())).context("cannot create the first pod")?;
         let phase = wait::until("the first pod to end", deadline, || {
-            let status = self.ask(pods.get_opt(READY_POD))?.and_then(|pod| pod.status);
+            let status = self.ask(pods.get_opt(READY_POD)).ok().flatten().and_then(|pod| pod.status);
             let phase = status.and_then(|status| status.phase).unwrap_or_default();
             Ok(["Succeeded", "Failed"].contains(&phase.as_str()).then_some(phase))
         })?;
@@ -86,8 +87,8 @@ impl Cluster {
         Ok(())
     }
 
-    fn node(&self) -> Result<Option<Node>> {
-        self.ask(Api::<Node>::all(self.client.clone()).get_opt(NODE_NAME))
+    fn node(&self) -> Option<Node> {
+        self.ask(Api::<Node>::all(self.client.clone()).get_opt(NODE_NAME)).ok().flatten()
     }
 
     fn ask<T>(&self, request: impl Future<Output = kube::Result<T>>) -> Result<T> {

@@ -18,7 +18,7 @@ use super::processes::{Process, arguments};
 use super::state::State;
 use super::wait;
 
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(30);
 /// What a component may take to stop by itself before it is killed.
 const STOP: Duration = Duration::from_secs(10);
 const LOG_LINES_SHOWN: usize = 15;

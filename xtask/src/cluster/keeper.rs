@@ -24,7 +24,7 @@ use super::node::Node;
 use super::processes::{Process, arguments, namespace, of_root};
 use super::wait;
 
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(30);
 /// How long the kernel may take to end a node: two hundred pods take about two seconds on two cores.
 const END: Duration = Duration::from_mins(1);
 

@@ -139,7 +139,7 @@ impl Startup<'_> {
         }
         wait::until("the kubelet to register the node", self.deadline, || {
             self.check(Component::Kubelet)?;
-            Ok(cluster.node_exists()?.then_some(()))
+            Ok(cluster.node_exists().then_some(()))
         })?;
         self.progress.done("the node is registered");
         Ok(())
@@ -156,11 +156,11 @@ impl Startup<'_> {
         wait::until("the node to be ready", self.deadline, || {
             self.check(Component::Kubelet)?;
             self.check(Component::Containerd)?;
-            Ok(cluster.node_ready()?.then_some(()))
+            Ok(cluster.node_ready().then_some(()))
         })?;
         wait::until("the service account default", self.deadline, || {
             self.check(Component::KubeControllerManager)?;
-            Ok(cluster.default_service_account_exists()?.then_some(()))
+            Ok(cluster.default_service_account_exists().then_some(()))
         })?;
         self.progress.done("the node is ready and pods can be created");
         cluster.run_a_pod(self.deadline)?;
