@@ -207,6 +207,11 @@ mod tests {
     #[test]
     fn a_name_instead_of_the_api_servers_address_asks_for_a_canary() {
         let args = parse(&["--kubernetes-service-host", "kubernetes.example.com"]);
-        assert!(args.fixed_canaries().unwrap_err().to_string().ends_with("pass the API server's cluster address with --canary"));
+        assert!(
+            args.fixed_canaries()
+                .unwrap_err()
+                .to_string()
+                .ends_with("pass the API server's cluster address with --canary")
+        );
     }
 }

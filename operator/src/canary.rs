@@ -159,21 +159,21 @@ pub async fn serve(listener: TcpListener) {
 mod tests {
     use super::*;
 
-    fn service(spec: serde_json::Value) -> Service {
+    fn service(spec: &serde_json::Value) -> Service {
         serde_json::from_value(serde_json::json!({"spec": spec})).unwrap()
     }
 
     #[test]
     fn a_service_gives_each_of_its_cluster_ips() {
-        let dual = service(serde_json::json!({"clusterIPs": ["10.1.0.9", "fd00::9"], "ports": [{"port": 8090}]}));
+        let dual = service(&serde_json::json!({"clusterIPs": ["10.1.0.9", "fd00::9"], "ports": [{"port": 8090}]}));
         assert_eq!(addresses(&dual), Ok(vec!["10.1.0.9:8090".parse().unwrap(), "[fd00::9]:8090".parse().unwrap()]));
     }
 
     #[test]
     fn a_service_without_an_address_is_no_canary() {
-        let headless = service(serde_json::json!({"clusterIPs": ["None"], "ports": [{"port": 8090}]}));
+        let headless = service(&serde_json::json!({"clusterIPs": ["None"], "ports": [{"port": 8090}]}));
         assert_eq!(addresses(&headless), Err("has no cluster IP"));
-        assert_eq!(addresses(&service(serde_json::json!({"clusterIPs": ["10.1.0.9"]}))), Err("has no port"));
+        assert_eq!(addresses(&service(&serde_json::json!({"clusterIPs": ["10.1.0.9"]}))), Err("has no port"));
     }
 
     fn offline() -> Client {
@@ -192,7 +192,9 @@ mod tests {
         assert!(server.await.unwrap_err().is_cancelled());
         assert_eq!(*canary.check().await.unwrap(), [address], "it answered just now");
         let fresh = Canary::new(offline(), vec![address], None);
-        assert!(matches!(fresh.check().await, Err(CanaryError::Refused { address: refused, .. }) if refused == address));
+        assert!(
+            matches!(fresh.check().await, Err(CanaryError::Refused { address: refused, .. }) if refused == address)
+        );
     }
 
     #[tokio::test]

@@ -43,10 +43,26 @@ pub struct Context {
 impl Context {
     /// A context over these parts. `identity` is the name under which this replica appears in Events.
     #[must_use]
-    pub fn new(client: Client, settings: Settings, stores: Stores, canary: Canary, metrics: Metrics, identity: &str) -> Self {
+    pub fn new(
+        client: Client,
+        settings: Settings,
+        stores: Stores,
+        canary: Canary,
+        metrics: Metrics,
+        identity: &str,
+    ) -> Self {
         let reporter = Reporter { controller: FIELD_MANAGER.into(), instance: Some(identity.into()) };
         let recorder = Recorder::new(client.clone(), reporter);
-        Self { client, settings, stores, backoff: Backoff::default(), metrics, canary, jobs: Ledger::default(), recorder }
+        Self {
+            client,
+            settings,
+            stores,
+            backoff: Backoff::default(),
+            metrics,
+            canary,
+            jobs: Ledger::default(),
+            recorder,
+        }
     }
 
     /// Publishes an Event about an object. A failure is logged and otherwise ignored: the condition says the same.

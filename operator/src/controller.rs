@@ -36,15 +36,21 @@ const OUR_PODS: &str = "app.kubernetes.io/managed-by=anchorhold";
 /// Triggers under way between a feed and its controller; a full queue slows the watch.
 const QUEUE: usize = 1024;
 /// One reconcile makes a few requests; one that takes longer hangs.
-const RECONCILE_DEADLINE: Duration = Duration::from_secs(60);
+const RECONCILE_DEADLINE: Duration = Duration::from_mins(1);
 /// Until we look again at what an administrator or a release has to mend.
-const SLOW: Duration = Duration::from_secs(300);
+const SLOW: Duration = Duration::from_mins(5);
 
 type Trigger<K> = ObjectRef<Guarded<K>>;
 
 /// Reconciles until `stop` becomes true, then finishes what is under way. Returns early only when a part ended that
 /// must not end.
-pub async fn run(ctx: Arc<Context>, writers: Writers, scopes: Vec<Scope>, concurrency: u16, stop: watch::Receiver<bool>) {
+pub async fn run(
+    ctx: Arc<Context>,
+    writers: Writers,
+    scopes: Vec<Scope>,
+    concurrency: u16,
+    stop: watch::Receiver<bool>,
+) {
     let (job_tx, job_rx) = mpsc::channel(QUEUE);
     let (agent_tx, agent_rx) = mpsc::channel(QUEUE);
     let (mcp_server_tx, mcp_server_rx) = mpsc::channel(QUEUE);
@@ -53,21 +59,24 @@ pub async fn run(ctx: Arc<Context>, writers: Writers, scopes: Vec<Scope>, concur
     let mut feeds = JoinSet::new();
     let shared = Arc::clone(&ctx);
     let queue = job_tx.clone();
-    feeds.spawn(
-        feed(Kind::Job, &scopes, None, slim, jobs)
-            .run(ctx.client.clone(), ctx.metrics.clone(), async move |change| on_job(&shared, &queue, change).await),
-    );
+    feeds.spawn(feed(Kind::Job, &scopes, None, slim, jobs).run(
+        ctx.client.clone(),
+        ctx.metrics.clone(),
+        async move |change| on_job(&shared, &queue, change).await,
+    ));
     let queue = job_tx.clone();
-    feeds.spawn(
-        feed(Kind::Pod, &scopes, Some(OUR_PODS), slim_pod, pods)
-            .run(ctx.client.clone(), ctx.metrics.clone(), async move |change| on_pod(&queue, change).await),
-    );
+    feeds.spawn(feed(Kind::Pod, &scopes, Some(OUR_PODS), slim_pod, pods).run(
+        ctx.client.clone(),
+        ctx.metrics.clone(),
+        async move |change| on_pod(&queue, change).await,
+    ));
     let shared = Arc::clone(&ctx);
     let queue = agent_tx.clone();
-    feeds.spawn(
-        feed(Kind::Agent, &scopes, None, slim, agents)
-            .run(ctx.client.clone(), ctx.metrics.clone(), async move |change| on_agent(&shared, &queue, &job_tx, change).await),
-    );
+    feeds.spawn(feed(Kind::Agent, &scopes, None, slim, agents).run(
+        ctx.client.clone(),
+        ctx.metrics.clone(),
+        async move |change| on_agent(&shared, &queue, &job_tx, change).await,
+    ));
     let shared = Arc::clone(&ctx);
     feeds.spawn(feed(Kind::McpServer, &scopes, None, slim, mcp_servers).run(
         ctx.client.clone(),
@@ -77,8 +86,22 @@ pub async fn run(ctx: Arc<Context>, writers: Writers, scopes: Vec<Scope>, concur
 
     let mut controllers = JoinSet::new();
     let stores = &ctx.stores;
-    controllers.spawn(control(Arc::clone(&ctx), stores.jobs.clone(), job_rx, concurrency, stop.clone(), job::reconcile));
-    controllers.spawn(control(Arc::clone(&ctx), stores.agents.clone(), agent_rx, concurrency, stop.clone(), agent::reconcile));
+    controllers.spawn(control(
+        Arc::clone(&ctx),
+        stores.jobs.clone(),
+        job_rx,
+        concurrency,
+        stop.clone(),
+        job::reconcile,
+    ));
+    controllers.spawn(control(
+        Arc::clone(&ctx),
+        stores.agents.clone(),
+        agent_rx,
+        concurrency,
+        stop.clone(),
+        agent::reconcile,
+    ));
     controllers.spawn(control(
         Arc::clone(&ctx),
         stores.mcp_servers.clone(),
@@ -135,7 +158,8 @@ async fn on_agent(
     let agent = match change {
         Change::Applied { new, old } => {
             send(agents, ObjectRef::from_obj(&*new)).await;
-            if old.is_some_and(|old| old.meta().generation == new.meta().generation && old.meta().uid == new.meta().uid) {
+            if old.is_some_and(|old| old.meta().generation == new.meta().generation && old.meta().uid == new.meta().uid)
+            {
                 // Only its status changed, which no job depends on.
                 return;
             }
@@ -146,7 +170,7 @@ async fn on_agent(
             agent
         }
     };
-    for job in jobs_of(&ctx.stores.jobs, &*agent) {
+    for job in jobs_of(&ctx.stores.jobs, &agent) {
         send(jobs, job).await;
     }
 }
@@ -167,7 +191,7 @@ async fn on_mcp_server(
             server
         }
     };
-    for agent in agents_naming(&ctx.stores.agents, &*server) {
+    for agent in agents_naming(&ctx.stores.agents, &server) {
         send(agents, agent).await;
     }
 }
@@ -184,7 +208,9 @@ fn job_of(pod: &Pod) -> Option<Trigger<Job>> {
 /// The agent's Jobs that have not ended.
 fn jobs_of(jobs: &Store<Guarded<Job>>, agent: &Guarded<Agent>) -> Vec<Trigger<Job>> {
     let of_agent = |job: &Guarded<Job>| {
-        job.readable().is_ok_and(|job| job.spec.agent_ref.name == agent.name_any() && job.namespace() == agent.namespace() && !ended(job))
+        job.readable().is_ok_and(|job| {
+            job.spec.agent_ref.name == agent.name_any() && job.namespace() == agent.namespace() && !ended(job)
+        })
     };
     jobs.state_filter(of_agent).iter().map(|job| ObjectRef::from_obj(&**job)).collect()
 }
@@ -311,7 +337,7 @@ mod tests {
     use super::*;
     use crate::stores::Stores;
 
-    fn job(name: &str, agent: &str, conditions: serde_json::Value) -> Job {
+    fn job(name: &str, agent: &str, conditions: &serde_json::Value) -> Job {
         serde_json::from_value(json!({
             "metadata": {"namespace": "team-a", "name": name},
             "spec": {"agentRef": {"name": agent}, "script": "return 1"},
@@ -321,12 +347,16 @@ mod tests {
     }
 
     fn agent(name: &str, tools: &[&str]) -> Agent {
-        serde_json::from_value(json!({"metadata": {"namespace": "team-a", "name": name}, "spec": {"tools": tools}})).unwrap()
+        serde_json::from_value(json!({"metadata": {"namespace": "team-a", "name": name}, "spec": {"tools": tools}}))
+            .unwrap()
     }
 
     fn names<K: OurKind>(mut triggers: Vec<Trigger<K>>) -> Vec<String> {
         triggers.sort_by(|a, b| a.name.cmp(&b.name));
-        triggers.into_iter().map(|trigger| format!("{}/{}", trigger.namespace.unwrap_or_default(), trigger.name)).collect()
+        triggers
+            .into_iter()
+            .map(|trigger| format!("{}/{}", trigger.namespace.unwrap_or_default(), trigger.name))
+            .collect()
     }
 
     #[test]
@@ -353,15 +383,13 @@ mod tests {
     #[test]
     fn an_agent_leads_to_its_jobs_that_have_not_ended() {
         let (stores, mut writers) = Stores::new();
-        let ended = |type_: &str| {
-            json!([{"type": type_, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}])
-        };
+        let ended = |type_: &str| json!([{"type": type_, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
         let jobs = vec![
-            job("new", "reader", json!([])),
-            job("other", "writer", json!([])),
-            job("done", "reader", ended("Complete")),
-            job("lost", "reader", ended("Failed")),
-            job("held", "reader", ended("Suspended")),
+            job("new", "reader", &json!([])),
+            job("other", "writer", &json!([])),
+            job("done", "reader", &ended("Complete")),
+            job("lost", "reader", &ended("Failed")),
+            job("held", "reader", &ended("Suspended")),
         ];
         writers.fill(jobs, Vec::new(), Vec::new(), Vec::new());
         assert_eq!(names(jobs_of(&stores.jobs, &agent("reader", &[]).into())), ["team-a/held", "team-a/new"]);
@@ -370,7 +398,8 @@ mod tests {
     #[test]
     fn a_server_leads_to_the_agents_that_name_it() {
         let (stores, mut writers) = Stores::new();
-        let agents = vec![agent("a", &["read"]), agent("b", &["mcp__tracker__*"]), agent("c", &["mcp__tracker-two__x"])];
+        let agents =
+            vec![agent("a", &["read"]), agent("b", &["mcp__tracker__*"]), agent("c", &["mcp__tracker-two__x"])];
         writers.fill(Vec::new(), agents, Vec::new(), Vec::new());
         let server: McpServer = serde_json::from_value(json!({
             "metadata": {"namespace": "team-a", "name": "tracker"}, "spec": {"url": "https://tracker.example.com/mcp"},

@@ -120,7 +120,9 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        let status = cause.downcast_ref::<kube::Error>().or_else(|| cause.downcast_ref::<Box<kube::Error>>().map(|boxed| &**boxed));
+        let status = cause
+            .downcast_ref::<kube::Error>()
+            .or_else(|| cause.downcast_ref::<Box<kube::Error>>().map(|boxed| &**boxed));
         if let Some(status) = status.and_then(api_status) {
             // kube's own text adds the whole answer in debug form.
             return format!("{text}: {} ({})", status.message, status.code);

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use futures::stream::{SelectAll, StreamExt as _};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use kube::runtime::WatchStreamExt as _;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::{Store, Writer};
 use kube::runtime::watcher::{self, Event, watcher};
-use kube::runtime::WatchStreamExt as _;
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 

@@ -110,15 +110,13 @@ impl Elector {
 
     /// Whether the Lease is still ours after a renewal. A conflict means that somebody wrote it; it is looked at anew.
     async fn renew(&mut self) -> anyhow::Result<bool> {
-        match self.try_write().await {
-            Ok(true) => Ok(true),
-            Ok(false) | Err(_) => {
-                self.look().await?;
-                match &self.seen {
-                    Some(seen) if holder(&seen.lease) == Some(self.identity.as_str()) => self.try_write().await,
-                    Some(_) | None => Ok(false),
-                }
-            }
+        if self.try_write().await.is_ok_and(|held| held) {
+            return Ok(true);
+        }
+        self.look().await?;
+        match &self.seen {
+            Some(seen) if holder(&seen.lease) == Some(self.identity.as_str()) => self.try_write().await,
+            Some(_) | None => Ok(false),
         }
     }
 
@@ -166,7 +164,11 @@ fn holder(lease: &Lease) -> Option<&str> {
 }
 
 fn decide(lease: &Lease, unchanged_for: Duration, identity: &str) -> Step {
-    let duration = lease.spec.as_ref().and_then(|spec| spec.lease_duration_seconds).and_then(|seconds| u64::try_from(seconds).ok());
+    let duration = lease
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.lease_duration_seconds)
+        .and_then(|seconds| u64::try_from(seconds).ok());
     match holder(lease) {
         None => Step::Write,
         Some(holder) if holder == identity => Step::Write,

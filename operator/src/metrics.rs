@@ -96,13 +96,25 @@ impl Metrics {
             attempts_started: Counter::default(),
             jobs_finished: Family::default(),
         };
-        let Self { leader, objects, reconcile_duration, reconcile_failures, watch_errors, attempts_started, jobs_finished } =
-            metrics.clone();
+        let Self {
+            leader,
+            objects,
+            reconcile_duration,
+            reconcile_failures,
+            watch_errors,
+            attempts_started,
+            jobs_finished,
+        } = metrics.clone();
         let mut registry = Registry::with_prefix("anchorhold");
         registry.register("build", "The version of this operator", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
         registry.register("leader", "1 while this replica reconciles", leader);
         registry.register("objects", "Objects in the stores", objects);
-        registry.register_with_unit("reconcile_duration", "Duration of each reconcile", Unit::Seconds, reconcile_duration);
+        registry.register_with_unit(
+            "reconcile_duration",
+            "Duration of each reconcile",
+            Unit::Seconds,
+            reconcile_duration,
+        );
         registry.register("reconcile_failures", "Reconciles that did not finish", reconcile_failures);
         registry.register("watch_errors", "Watches that broke and were resumed", watch_errors);
         registry.register("attempts_started", "Pods created", attempts_started);

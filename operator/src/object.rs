@@ -101,15 +101,21 @@ impl<'de, K: OurKind> Deserialize<'de> for Guarded<K> {
         let raw = Value::deserialize(deserializer)?;
         let problem = match raw.get("spec").and_then(|spec| K::known().first_unknown(spec, "spec")) {
             Some(path) => {
-                format!("{path} is not known to this operator: upgrade the operator to the CRD's release, or remove the field")
+                format!(
+                    "{path} is not known to this operator: upgrade the operator to the CRD's release, or remove the field"
+                )
             }
             None => match K::deserialize(&raw) {
                 Ok(object) => return Ok(object.into()),
                 Err(error) => format!("the object cannot be read: {error}; write it anew with the current CRD"),
             },
         };
-        let metadata = ObjectMeta::deserialize(&raw["metadata"]).map_err(D::Error::custom)?;
-        let conditions = Vec::deserialize(&raw["status"]["conditions"]).unwrap_or_default();
+        let metadata =
+            ObjectMeta::deserialize(raw.get("metadata").unwrap_or(&Value::Null)).map_err(D::Error::custom)?;
+        let conditions = raw
+            .pointer("/status/conditions")
+            .and_then(|conditions| Vec::deserialize(conditions).ok())
+            .unwrap_or_default();
         Ok(Self::Unreadable(Arc::new(Unreadable { metadata, conditions, problem })))
     }
 }
@@ -155,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    fn agent(spec: Value) -> Guarded<Agent> {
+    fn agent(spec: &Value) -> Guarded<Agent> {
         serde_json::from_value(json!({
             "apiVersion": "anchorhold.dev/v1alpha1", "kind": "Agent",
             "metadata": {"name": "reader", "namespace": "team-a", "generation": 4},
@@ -166,13 +172,13 @@ mod tests {
 
     #[test]
     fn an_object_whose_every_field_is_known_is_readable() {
-        let guarded = agent(json!({"tools": ["read"]}));
+        let guarded = agent(&json!({"tools": ["read"]}));
         assert_eq!(guarded.readable().unwrap().spec.tools, Some(vec!["read".to_owned()]));
     }
 
     #[test]
     fn an_unknown_field_and_a_wrong_type_are_kept_with_their_problem() {
-        let unknown = agent(json!({"limits": {"energy": 5}}));
+        let unknown = agent(&json!({"limits": {"energy": 5}}));
         let unreadable = unknown.readable().unwrap_err();
         assert_eq!(unreadable.metadata.generation, Some(4));
         assert_eq!(
@@ -180,7 +186,7 @@ mod tests {
             "spec.limits.energy is not known to this operator: upgrade the operator to the CRD's release, or remove the field"
         );
 
-        let wrong = agent(json!({"suspend": "later"}));
+        let wrong = agent(&json!({"suspend": "later"}));
         assert_eq!(
             wrong.readable().unwrap_err().problem,
             "the object cannot be read: invalid type: string \"later\", expected a boolean; write it anew with the current CRD"

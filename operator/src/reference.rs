@@ -1,4 +1,4 @@
-//! Whether a ConfigMap's key that a spec names exists. ConfigMaps are not watched: a cluster holds many and we need few.
+//! Whether a ConfigMap's key that a spec names exists. They are not watched: a cluster holds many and we need few.
 
 use std::time::Duration;
 
@@ -43,12 +43,12 @@ pub fn missing(field: &str, reference: &ConfigMapKeyRef, found: Found) -> Option
     let ConfigMapKeyRef { name, key } = reference;
     match found {
         Found::Key => None,
-        Found::NoKey => {
-            Some(format!("{field} names the key \"{key}\", which ConfigMap \"{name}\" does not have: add it to its data"))
-        }
-        Found::NoObject => {
-            Some(format!("{field} names ConfigMap \"{name}\", which does not exist in this namespace: create it with the key \"{key}\""))
-        }
+        Found::NoKey => Some(format!(
+            "{field} names the key \"{key}\", which ConfigMap \"{name}\" does not have: add it to its data"
+        )),
+        Found::NoObject => Some(format!(
+            "{field} names ConfigMap \"{name}\", which does not exist in this namespace: create it with the key \"{key}\""
+        )),
     }
 }
 

@@ -38,7 +38,9 @@ impl Known {
             return Self::Anything;
         }
         if let Some(properties) = &schema.properties {
-            return Self::Fields(properties.iter().map(|(name, schema)| (name.as_str().into(), Self::of(schema))).collect());
+            return Self::Fields(
+                properties.iter().map(|(name, schema)| (name.as_str().into(), Self::of(schema))).collect(),
+            );
         }
         if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
             return Self::Each(Box::new(Self::of(items)));

@@ -81,7 +81,8 @@ async fn serve(args: Args) -> anyhow::Result<()> {
         listeners.spawn(canary::serve(bind(address, "the canary").await?));
     }
 
-    let mut config = Config::infer().await.context("failed to find the API server: no kubeconfig, and not in a cluster")?;
+    let mut config =
+        Config::infer().await.context("failed to find the API server: no kubeconfig, and not in a cluster")?;
     config.read_timeout = Some(READ_DEADLINE);
     let client = Client::try_from(config).context("failed to make a client of the API server")?;
     let identity = identity.unwrap_or_else(random_identity);

@@ -36,8 +36,12 @@ impl Stores {
     /// Empty stores that are not ready, and their writing ends.
     #[must_use]
     pub fn new() -> (Self, Writers) {
-        let writers =
-            Writers { jobs: Writer::new(()), agents: Writer::new(()), mcp_servers: Writer::new(()), pods: Writer::new(()) };
+        let writers = Writers {
+            jobs: Writer::new(()),
+            agents: Writer::new(()),
+            mcp_servers: Writer::new(()),
+            pods: Writer::new(()),
+        };
         let stores = Self {
             jobs: writers.jobs.as_reader(),
             agents: writers.agents.as_reader(),

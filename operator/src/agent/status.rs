@@ -10,18 +10,21 @@ use super::tools::effective_tools;
 use super::validate::Refusal;
 
 /// The status that follows from the spec and what stands behind its names.
-pub(crate) fn new_status(agent: &Agent, references: &References, verdict: Result<(), Refusal>, now: Timestamp) -> AgentStatus {
+pub(crate) fn new_status(
+    agent: &Agent,
+    references: &References,
+    verdict: Result<(), Refusal>,
+    now: Timestamp,
+) -> AgentStatus {
     let tools = effective_tools(&agent.spec, references);
     let callable = tools.iter().filter(|tool| tool.place != ToolPlace::Nowhere).count();
     let accepted = accepted(agent, verdict);
     let resolved = resolved_refs(agent, references);
     let ready = ready(agent, &accepted, &resolved);
     let mut conditions = agent.status.as_ref().map(|status| status.conditions.clone()).unwrap_or_default();
-    for (type_, Condition { status, reason, message }) in [
-        (ConditionType::Accepted, accepted),
-        (ConditionType::ResolvedRefs, resolved),
-        (ConditionType::Ready, ready),
-    ] {
+    for (type_, Condition { status, reason, message }) in
+        [(ConditionType::Accepted, accepted), (ConditionType::ResolvedRefs, resolved), (ConditionType::Ready, ready)]
+    {
         let observed_generation = agent.metadata.generation;
         set_condition(&mut conditions, NewCondition { type_, status, reason, message, observed_generation }, now);
     }
@@ -56,7 +59,8 @@ fn accepted(agent: &Agent, verdict: Result<(), Refusal>) -> Condition {
 }
 
 fn resolved_refs(agent: &Agent, references: &References) -> Condition {
-    let server = |wanted: ServerState| references.servers.iter().find(|(_, state)| **state == wanted).map(|(name, _)| name);
+    let server =
+        |wanted: ServerState| references.servers.iter().find(|(_, state)| **state == wanted).map(|(name, _)| name);
     if let Some(name) = server(ServerState::Missing) {
         let message = format!(
             "McpServer \"{name}\", which spec.tools or spec.mcp names, does not exist in this namespace: register it or take it out"
@@ -106,11 +110,12 @@ mod tests {
     use super::super::validate::validate;
     use super::*;
 
-    fn agent(spec: serde_json::Value) -> Agent {
-        serde_json::from_value(json!({"metadata": {"name": "reader", "namespace": "a", "generation": 7}, "spec": spec})).unwrap()
+    fn agent(spec: &serde_json::Value) -> Agent {
+        serde_json::from_value(json!({"metadata": {"name": "reader", "namespace": "a", "generation": 7}, "spec": spec}))
+            .unwrap()
     }
 
-    fn words(spec: serde_json::Value, references: &References) -> Vec<String> {
+    fn words(spec: &serde_json::Value, references: &References) -> Vec<String> {
         let agent = agent(spec);
         let status = new_status(&agent, references, validate(&agent.spec), Timestamp::UNIX_EPOCH);
         status.conditions.iter().map(|c| format!("{}={} {}", c.type_, c.status, c.reason)).collect()
@@ -119,7 +124,7 @@ mod tests {
     #[test]
     fn an_agent_without_list_and_servers_is_fully_usable() {
         assert_eq!(
-            words(json!({}), &References::default()),
+            words(&json!({}), &References::default()),
             ["Accepted=True Accepted", "ResolvedRefs=True Resolved", "Ready=True Ready"]
         );
     }
@@ -127,34 +132,40 @@ mod tests {
     #[test]
     fn the_kill_switch_makes_it_not_ready_and_nothing_else() {
         assert_eq!(
-            words(json!({"suspend": true}), &References::default()),
+            words(&json!({"suspend": true}), &References::default()),
             ["Accepted=True Accepted", "ResolvedRefs=True Resolved", "Ready=False Suspended"]
         );
     }
 
     #[test]
     fn a_missing_or_disabled_server_and_missing_instructions_are_not_resolved() {
-        let servers = |state| References { servers: [("tracker".to_owned(), state)].into(), instructions_missing: None };
+        let servers =
+            |state| References { servers: [("tracker".to_owned(), state)].into(), instructions_missing: None };
         let spec = json!({"mcp": [{"server": "tracker"}]});
-        assert_eq!(words(spec.clone(), &servers(ServerState::Missing))[1..], ["ResolvedRefs=False McpServerMissing", "Ready=False NotResolved"]);
-        assert_eq!(words(spec.clone(), &servers(ServerState::Disabled))[1], "ResolvedRefs=False McpServerDisabled");
-        assert_eq!(words(spec, &servers(ServerState::Enabled))[2], "Ready=True Ready");
+        assert_eq!(
+            words(&spec, &servers(ServerState::Missing))[1..],
+            ["ResolvedRefs=False McpServerMissing", "Ready=False NotResolved"]
+        );
+        assert_eq!(words(&spec, &servers(ServerState::Disabled))[1], "ResolvedRefs=False McpServerDisabled");
+        assert_eq!(words(&spec, &servers(ServerState::Enabled))[2], "Ready=True Ready");
         let without = References { instructions_missing: Some("gone".into()), ..References::default() };
-        assert_eq!(words(json!({}), &without)[1], "ResolvedRefs=False InstructionsNotFound");
+        assert_eq!(words(&json!({}), &without)[1], "ResolvedRefs=False InstructionsNotFound");
     }
 
     #[test]
     fn granted_mcp_tools_are_not_accepted() {
-        let references = References { servers: [("t".to_owned(), ServerState::Enabled)].into(), ..References::default() };
+        let references =
+            References { servers: [("t".to_owned(), ServerState::Enabled)].into(), ..References::default() };
         assert_eq!(
-            words(json!({"tools": ["mcp__t__*"]}), &references),
+            words(&json!({"tools": ["mcp__t__*"]}), &references),
             ["Accepted=False NotImplemented", "ResolvedRefs=True Resolved", "Ready=False NotAccepted"]
         );
     }
 
     #[test]
     fn a_model_is_accepted_with_a_word_on_who_is_refused() {
-        let agent = agent(json!({"model": {"provider": "OpenAI", "name": "m", "apiKeySecretRef": {"name": "k", "key": "v"}}}));
+        let agent =
+            agent(&json!({"model": {"provider": "OpenAI", "name": "m", "apiKeySecretRef": {"name": "k", "key": "v"}}}));
         let status = new_status(&agent, &References::default(), Ok(()), Timestamp::UNIX_EPOCH);
         let messages: Vec<_> = status.conditions.iter().map(|condition| condition.message.as_str()).collect();
         assert_eq!(
@@ -170,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_same_spec_gives_the_same_status_later() {
-        let mut agent = agent(json!({}));
+        let mut agent = agent(&json!({}));
         let first = new_status(&agent, &References::default(), Ok(()), Timestamp::UNIX_EPOCH);
         agent.status = Some(first.clone());
         assert_eq!(new_status(&agent, &References::default(), Ok(()), Timestamp::now()), first);

@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn with_a_list_it_is_exactly_that() {
-        let spec = json!({"model": {"provider": "Anthropic", "name": "m"}, "tools": ["codemode", "grep", "tool_search"]});
+        let spec =
+            json!({"model": {"provider": "Anthropic", "name": "m"}, "tools": ["codemode", "grep", "tool_search"]});
         let tools = tools(spec, &References::default());
         assert_eq!(
             tools,

@@ -29,10 +29,9 @@ pub(crate) fn validate(spec: &AgentSpec) -> Result<(), Refusal> {
         return Err(invalid(format!("spec.model.baseUrl: {}", chain(&refusal))));
     }
     match spec.not_implemented() {
-        Some(found) => Err(Refusal {
-            reason: AgentReason::NotImplemented,
-            message: format!("{} {}", found.field, found.message),
-        }),
+        Some(found) => {
+            Err(Refusal { reason: AgentReason::NotImplemented, message: format!("{} {}", found.field, found.message) })
+        }
         None => Ok(()),
     }
 }
@@ -54,7 +53,10 @@ mod tests {
     #[test]
     fn an_agent_of_kernel_tools_is_accepted() {
         assert_eq!(verdict(json!({})), Ok(()));
-        assert_eq!(verdict(json!({"tools": ["read", "codemode"], "model": {"provider": "OpenAI", "name": "m"}})), Ok(()));
+        assert_eq!(
+            verdict(json!({"tools": ["read", "codemode"], "model": {"provider": "OpenAI", "name": "m"}})),
+            Ok(())
+        );
     }
 
     #[test]
@@ -75,6 +77,10 @@ mod tests {
         );
         let metadata = json!({"model": {"provider": "OpenAI", "name": "m", "baseUrl": "http://2852039166/"}});
         let refusal = verdict(metadata).unwrap_err();
-        assert!(refusal.message.starts_with("spec.model.baseUrl: 169.254.169.254 is a link-local address"), "{}", refusal.message);
+        assert!(
+            refusal.message.starts_with("spec.model.baseUrl: 169.254.169.254 is a link-local address"),
+            "{}",
+            refusal.message
+        );
     }
 }

@@ -76,7 +76,10 @@ fn ready(server: &McpServer, accepted: &Condition, resolved: &Condition) -> Cond
         return not(McpServerReason::NotAccepted, "the condition Accepted says why");
     }
     if !server.spec.enabled {
-        return not(McpServerReason::Disabled, "spec.enabled is false: nobody uses the server; set it to true to use it");
+        return not(
+            McpServerReason::Disabled,
+            "spec.enabled is false: nobody uses the server; set it to true to use it",
+        );
     }
     if resolved.status == ConditionStatus::False {
         return not(McpServerReason::NotResolved, "the condition ResolvedRefs says why");
@@ -91,7 +94,7 @@ mod tests {
     use super::super::validate::validate;
     use super::*;
 
-    fn status(spec: serde_json::Value, ca_bundle_missing: Option<&str>) -> McpServerStatus {
+    fn status(spec: &serde_json::Value, ca_bundle_missing: Option<&str>) -> McpServerStatus {
         let server: McpServer = serde_json::from_value(json!({
             "metadata": {"name": "tracker", "namespace": "a", "generation": 2}, "spec": spec,
         }))
@@ -105,10 +108,15 @@ mod tests {
 
     #[test]
     fn a_valid_server_is_accepted_and_never_called_ready_without_a_probe() {
-        let status = status(json!({"url": "https://tracker.example.com/mcp"}), None);
+        let status = status(&json!({"url": "https://tracker.example.com/mcp"}), None);
         assert_eq!(
             words(&status),
-            ["Accepted=True Accepted", "ResolvedRefs=True Resolved", "Reachable=Unknown NotProbed", "Ready=False NotProbed"]
+            [
+                "Accepted=True Accepted",
+                "ResolvedRefs=True Resolved",
+                "Reachable=Unknown NotProbed",
+                "Ready=False NotProbed"
+            ]
         );
         assert_eq!((status.host.as_deref(), status.observed_generation), (Some("tracker.example.com"), Some(2)));
     }
@@ -116,7 +124,7 @@ mod tests {
     #[test]
     fn a_secret_is_not_said_to_exist() {
         let header = json!({"name": "Authorization", "valueFrom": {"secretKeyRef": {"name": "tracker", "key": "authorization"}}});
-        let status = status(json!({"url": "https://tracker.example.com/mcp", "headers": [header]}), None);
+        let status = status(&json!({"url": "https://tracker.example.com/mcp", "headers": [header]}), None);
         assert_eq!(words(&status)[1], "ResolvedRefs=Unknown NotProbed");
         assert_eq!(
             status.conditions[1].message,
@@ -127,11 +135,14 @@ mod tests {
     #[test]
     fn what_keeps_a_server_from_being_ready_is_said_in_order() {
         let url = "https://tracker.example.com/mcp";
-        let refused = status(json!({"url": "http://127.0.0.1/", "enabled": false}), None);
+        let refused = status(&json!({"url": "http://127.0.0.1/", "enabled": false}), None);
         assert_eq!(words(&refused)[3], "Ready=False NotAccepted");
         assert_eq!(refused.host, None);
-        assert_eq!(words(&status(json!({"url": url, "enabled": false}), Some("gone")))[3], "Ready=False Disabled");
-        let without = status(json!({"url": url}), Some("gone"));
-        assert_eq!(words(&without)[1..], ["ResolvedRefs=False CaBundleNotFound", "Reachable=Unknown NotProbed", "Ready=False NotResolved"]);
+        assert_eq!(words(&status(&json!({"url": url, "enabled": false}), Some("gone")))[3], "Ready=False Disabled");
+        let without = status(&json!({"url": url}), Some("gone"));
+        assert_eq!(
+            words(&without)[1..],
+            ["ResolvedRefs=False CaBundleNotFound", "Reachable=Unknown NotProbed", "Ready=False NotResolved"]
+        );
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn validate(spec: &McpServerSpec) -> Result<Url, Refusal> {
     let Some(url) = &spec.url else {
         return Err(refusal(McpServerReason::InvalidSpec, "spec.url is missing: an McpServer needs it".into()));
     };
-    let url = check_url(url).map_err(|error| refusal(McpServerReason::InvalidUrl, format!("spec.url: {}", chain(&error))))?;
+    let url =
+        check_url(url).map_err(|error| refusal(McpServerReason::InvalidUrl, format!("spec.url: {}", chain(&error))))?;
     for (index, header) in spec.headers.iter().enumerate() {
         let field = format!("spec.headers[{index}]");
         let name = header.name.escape_debug();
@@ -33,7 +34,9 @@ pub(crate) fn validate(spec: &McpServerSpec) -> Result<Url, Refusal> {
             }
             (None, Some(_)) => {}
             (Some(_), Some(_)) | (None, None) => {
-                return Err(refused(format!("{field} \"{name}\" needs exactly one of value and valueFrom: set one and remove the other")));
+                return Err(refused(format!(
+                    "{field} \"{name}\" needs exactly one of value and valueFrom: set one and remove the other"
+                )));
             }
         }
         if spec.headers.iter().take(index).any(|other| other.name.eq_ignore_ascii_case(&header.name)) {
@@ -60,7 +63,7 @@ mod tests {
         }
     }
 
-    fn with_header(header: serde_json::Value) -> (McpServerReason, String) {
+    fn with_header(header: &serde_json::Value) -> (McpServerReason, String) {
         verdict(json!({"url": "https://tracker.example.com/mcp", "headers": [header]})).unwrap_err()
     }
 
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn a_value_that_a_harness_could_interpret_is_refused_and_not_shown() {
         for value in ["!cat /secret", "${TOKEN}", "Bearer $TOKEN"] {
-            let (reason, message) = with_header(json!({"name": "X-Key", "value": value}));
+            let (reason, message) = with_header(&json!({"name": "X-Key", "value": value}));
             assert_eq!(reason, McpServerReason::HeaderRefused);
             assert!(message.starts_with("spec.headers[0].value of \"X-Key\": "), "{message}");
             assert!(!message.contains(value), "{message}");
@@ -89,7 +92,7 @@ mod tests {
     #[test]
     fn names_that_steer_the_connection_are_refused() {
         for name in ["Host", "Mcp-Session-Id", "X-Forwarded-For", "Proxy-Authorization"] {
-            let (reason, message) = with_header(json!({"name": name, "value": "x"}));
+            let (reason, message) = with_header(&json!({"name": name, "value": "x"}));
             assert_eq!(reason, McpServerReason::HeaderRefused);
             assert!(message.starts_with(&format!("spec.headers[0].name \"{name}\": ")), "{message}");
         }
@@ -102,12 +105,14 @@ mod tests {
             verdict(twice),
             Err((McpServerReason::HeaderRefused, "spec.headers[1].name \"x-a\" occurs twice: keep one".into()))
         );
-        assert!(with_header(json!({"name": "X-A"})).1.contains("exactly one of value and valueFrom"));
+        assert!(with_header(&json!({"name": "X-A"})).1.contains("exactly one of value and valueFrom"));
     }
 
     #[test]
     fn an_address_of_the_node_is_refused_in_every_spelling() {
-        for url in ["http://127.0.0.1/", "http://2852039166/mcp", "http://[::ffff:127.0.0.1]/", "http://localhost:3000/"] {
+        for url in
+            ["http://127.0.0.1/", "http://2852039166/mcp", "http://[::ffff:127.0.0.1]/", "http://localhost:3000/"]
+        {
             assert_eq!(verdict(json!({"url": url})).unwrap_err().0, McpServerReason::InvalidUrl, "{url}");
         }
     }
