@@ -1,6 +1,13 @@
 //! Confinement, seen from inside: every attempt is made twice in a process of its own, once without confinement, where it
 //! must succeed (or fail for a reason of its own), and once with it, where the kernel must refuse.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    unreachable_pub,
+    reason = "a test stops at the first surprise"
+)]
 #![allow(unsafe_code, reason = "the attempts are system calls that no safe function makes")]
 
 use std::collections::BTreeMap;
@@ -55,7 +62,9 @@ const KEPT: &[Attempt] = &[
     }),
     ("a pair of connected sockets", |_| io(std::os::unix::net::UnixStream::pair())),
     ("a thread", |_| io(std::thread::Builder::new().spawn(|| ()).map(|thread| thread.join().unwrap()))),
-    ("start this program", |_| io(Command::new("/proc/self/exe").arg("--list").env_clear().stdout(Stdio::null()).status())),
+    ("start this program", |_| {
+        io(Command::new("/proc/self/exe").arg("--list").env_clear().stdout(Stdio::null()).status())
+    }),
 ];
 
 /// What the runner loses.
@@ -68,14 +77,18 @@ const LOST: &[Attempt] = &[
     ("truncate a file of a source", |folder| {
         let path = c(&folder.join("source/file"));
         // SAFETY: the path is a string that ends with a NUL and outlives the call.
-        if unsafe { libc::truncate(path.as_ptr(), 0) } == 0 { Ok(()) } else { io(Err::<(), _>(std::io::Error::last_os_error())) }
+        if unsafe { libc::truncate(path.as_ptr(), 0) } == 0 {
+            Ok(())
+        } else {
+            io(Err::<(), _>(std::io::Error::last_os_error()))
+        }
     }),
     ("remove a file of a source", |folder| io(fs::remove_file(folder.join("source/other")))),
     ("write a file outside", |folder| io(fs::write(folder.join("outside"), "x"))),
     ("make a symbolic link", |folder| io(std::os::unix::fs::symlink("/", folder.join("out/link")))),
     ("make a pipe", |folder| {
         let path = c(&folder.join("out/pipe"));
-        syscall(libc::SYS_mknodat, [libc::AT_FDCWD as usize, path.as_ptr() as usize, 0o010_600, 0])
+        syscall(libc::SYS_mknodat, [libc::AT_FDCWD.cast_unsigned() as usize, path.as_ptr() as usize, 0o010_600, 0])
     }),
     ("run another program", |_| io(Command::new("/bin/true").status())),
     ("run a program that was written", |folder| {
@@ -92,12 +105,15 @@ const LOST: &[Attempt] = &[
     ("a netlink socket", |_| socket(libc::AF_NETLINK, libc::SOCK_RAW)),
     ("a unix socket", |_| socket(libc::AF_UNIX, libc::SOCK_STREAM)),
     ("signal the parent", |_| syscall(libc::SYS_kill, [parent(), 0, 0, 0])),
-    ("trace", |_| expect(syscall(libc::SYS_ptrace, [libc::PTRACE_ATTACH as usize, i32::MAX as usize, 0, 0]), &[libc::ESRCH])),
+    ("trace", |_| {
+        expect(syscall(libc::SYS_ptrace, [libc::PTRACE_ATTACH as usize, i32::MAX as usize, 0, 0]), &[libc::ESRCH])
+    }),
     ("read the parent's memory", |_| expect(syscall(libc::SYS_process_vm_readv, [parent(), 0, 0, 0]), &[libc::EINVAL])),
     ("a new namespace", |_| syscall(libc::SYS_unshare, [0, 0, 0, 0])),
     ("a process in a new namespace", |_| {
         // SAFETY: as `fork`, since no stack is given; the child only exits.
-        let child = unsafe { libc::syscall(libc::SYS_clone, (libc::CLONE_NEWNET | libc::SIGCHLD) as usize, 0, 0, 0, 0) };
+        let child =
+            unsafe { libc::syscall(libc::SYS_clone, (libc::CLONE_NEWNET | libc::SIGCHLD) as usize, 0, 0, 0, 0) };
         match child {
             // SAFETY: the child of the clone above, which may call nothing that allocates.
             0 => unsafe { libc::_exit(0) },
@@ -105,12 +121,16 @@ const LOST: &[Attempt] = &[
             _ => io(Err::<(), _>(std::io::Error::last_os_error())),
         }
     }),
-    ("an asynchronous ring", |_| expect(syscall(libc::SYS_io_uring_setup, [0, 0, 0, 0]), &[libc::EFAULT, libc::EINVAL])),
+    ("an asynchronous ring", |_| {
+        expect(syscall(libc::SYS_io_uring_setup, [0, 0, 0, 0]), &[libc::EFAULT, libc::EINVAL])
+    }),
     ("enter a namespace", |_| expect(syscall(libc::SYS_setns, [usize::MAX, 0, 0, 0]), &[libc::EBADF])),
     ("a mount", |_| expect(syscall(libc::SYS_mount, [0, 0, 0, 0]), &[libc::EFAULT])),
     ("a new mount", |_| expect(syscall(libc::SYS_fsopen, [0, 0, 0, 0]), &[libc::EFAULT])),
     ("a key", |_| expect(syscall(libc::SYS_keyctl, [9999, 0, 0, 0]), &[libc::EOPNOTSUPP])),
-    ("a performance counter", |_| expect(syscall(libc::SYS_perf_event_open, [0, 0, 0, 0]), &[libc::EFAULT, libc::EINVAL])),
+    ("a performance counter", |_| {
+        expect(syscall(libc::SYS_perf_event_open, [0, 0, 0, 0]), &[libc::EFAULT, libc::EINVAL])
+    }),
     ("a program for the kernel", |_| expect(syscall(libc::SYS_bpf, [9999, 0, 0, 0]), &[libc::EINVAL])),
     ("a file by its handle", |_| expect(syscall(libc::SYS_open_by_handle_at, [0, 0, 0, 0]), &[libc::EFAULT])),
     ("another process's descriptor", |_| expect(syscall(libc::SYS_pidfd_getfd, [usize::MAX, 0, 0, 0]), &[libc::EBADF])),
@@ -237,7 +257,8 @@ fn a_confined_runner_keeps_what_it_was_given_and_nothing_else() {
         assert_eq!(results.get(*name).map(String::as_str), Some("ok"), "{name}");
     }
     let refused = [libc::EACCES, libc::EPERM].map(|error| error.to_string());
-    let allowed: Vec<_> = LOST.iter().filter(|(name, _)| !results.get(*name).is_some_and(|result| refused.contains(result))).collect();
+    let allowed: Vec<_> =
+        LOST.iter().filter(|(name, _)| !results.get(*name).is_some_and(|result| refused.contains(result))).collect();
     let allowed: Vec<_> = allowed.iter().map(|(name, _)| (name, results.get(*name))).collect();
     assert!(allowed.is_empty(), "{allowed:?}");
 }
@@ -262,7 +283,13 @@ fn access_to_what_does_not_exist_is_refused_by_name() {
 /// A confined worker, or the same process without confinement, after one order. Its output and how it ended.
 fn order(mode: &str, order: u8) -> (String, ExitStatus) {
     let folder = Folder::new();
-    let mut child = folder.command(mode, "worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = folder
+        .command(mode, "worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(&[order]).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -318,7 +345,11 @@ fn an_inherited_descriptor_is_closed() {
     let run = |mode: &str| {
         let mut command = Command::new("/bin/sh");
         let inner = folder.command(mode, "worker");
-        command.arg("-c").arg(format!("exec \"$0\" \"$@\" 3<&{number}")).arg(inner.get_program()).args(inner.get_args());
+        command
+            .arg("-c")
+            .arg(format!("exec \"$0\" \"$@\" 3<&{number}"))
+            .arg(inner.get_program())
+            .args(inner.get_args());
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(b"f").unwrap();
@@ -362,7 +393,9 @@ fn a_worker_dies_with_its_parent() {
     let mut command = Command::new("/bin/sh");
     let inner = folder.command("worker", "worker");
     // The shell starts the worker, waits for its first line, tells its number, and ends.
-    command.arg("-c").arg("mkfifo \"$SANDBOX_TEST_FOLDER/in\"; \"$0\" \"$@\" <>\"$SANDBOX_TEST_FOLDER/in\" & echo PID=$!; sleep 1");
+    command
+        .arg("-c")
+        .arg("mkfifo \"$SANDBOX_TEST_FOLDER/in\"; \"$0\" \"$@\" <>\"$SANDBOX_TEST_FOLDER/in\" & echo PID=$!; sleep 1");
     command.arg(inner.get_program()).args(inner.get_args());
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     // Its standard output stays open as long as the worker lives, so the end of the output is the worker's end.

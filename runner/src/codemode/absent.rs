@@ -12,7 +12,9 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         "require" | "module" | "exports" | "__dirname" | "__filename" => {
             "there are no modules; everything a script can use is a global (tools, text, console, store)"
         }
-        "process" => "there is no process; return ends the script, exit() ends it from anywhere, there is no environment",
+        "process" => {
+            "there is no process; return ends the script, exit() ends it from anywhere, there is no environment"
+        }
         "Buffer" => "there is no Buffer; use Uint8Array, String.fromCharCode, or text as tools return it",
         "fs" => "there is no fs; use tools.read, tools.ls, tools.grep and tools.find",
         "path" => "there is no path module; paths are strings with /, such as /workspace/<source>/file",
@@ -22,7 +24,9 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         "URL" | "URLSearchParams" => "there is no URL class; take the string apart with split or a regular expression",
         "TextEncoder" | "TextDecoder" | "atob" | "btoa" => "there are no encoders; tools return text as strings",
         "crypto" => "there is no crypto; Math.random gives random numbers",
-        "window" | "document" | "navigator" | "localStorage" | "location" => "this is no browser; keep values with store() and load()",
+        "window" | "document" | "navigator" | "localStorage" | "location" => {
+            "this is no browser; keep values with store() and load()"
+        }
         "global" | "self" => "the global object is globalThis",
         "models" => "scripts cannot call a model; return the data and let the model that wrote the script go on",
         "print" | "log" => "print with text() or console.log()",

@@ -3,17 +3,21 @@
 /// Longest text that is quoted.
 const LONGEST: usize = 60;
 
-/// The expression before the parenthesis at a place that the engine gave: line from 1, column from 1, in characters of
-/// UTF-16 as the engine counts. `None` when nothing sensible is there.
-pub(super) fn callee(line: &str, column: u32, is_constructor: bool) -> Option<String> {
+/// The expression before the parenthesis at a place that the engine gave, and what it is not: line from 1, column from 1.
+/// `new x()` of something undefined is "not a function" to the engine. `None` when nothing sensible is there.
+pub(super) fn callee<'a>(line: &str, column: u32, problem: &'a str) -> Option<(String, &'a str)> {
     let chars: Vec<char> = line.chars().collect();
     let start = usize::try_from(column).ok()?.checked_sub(1)?.min(chars.len().checked_sub(1)?);
-    let end = if is_constructor { chain_end(&chars, start) } else { part_end(&chars, start) };
-    let begin = if is_constructor { start } else { chain_start(&chars, start) };
+    let before: String = chars.get(..start)?.iter().collect();
+    let is_new = before.trim_end().ends_with("new") && before.ends_with(char::is_whitespace);
+    let end = if is_new { chain_end(&chars, start) } else { part_end(&chars, start) };
+    let begin = if is_new { start } else { chain_start(&chars, start) };
     let text: String = chars.get(begin..end)?.iter().collect();
     let text = text.trim().trim_start_matches('.').to_owned();
-    let is_name = text.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '[' | '(' | '"' | '\''));
-    (is_name && text.chars().count() <= LONGEST).then_some(text)
+    let is_name =
+        text.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '[' | '(' | '"' | '\''));
+    let problem = if is_new { "not a constructor" } else { problem };
+    (is_name && text.chars().count() <= LONGEST).then_some((text, problem))
 }
 
 fn is_word(c: char) -> bool {
@@ -24,7 +28,14 @@ fn is_word(c: char) -> bool {
 fn part_end(chars: &[char], start: usize) -> usize {
     match chars.get(start) {
         Some('[') => closing(chars, start).map_or(chars.len(), |at| at + 1),
-        Some(c) if is_word(*c) => start + chars.iter().skip(start).take_while(|c| is_word(**c)).count(),
+        Some(c) if is_word(*c) => {
+            let mut end = start + chars.iter().skip(start).take_while(|c| is_word(**c)).count();
+            // `o["x"]()`: the engine points at `o`.
+            while chars.get(end) == Some(&'[') {
+                end = closing(chars, end).map_or(chars.len(), |at| at + 1);
+            }
+            end
+        }
         // The engine points behind a bracket or at the parenthesis in some forms.
         _ => start,
     }
@@ -126,17 +137,19 @@ mod tests {
     fn fault_14_the_expression_that_was_called_is_quoted() {
         for (line, column, expected) in [
             ("o.foo(1);", 3, "o.foo"),
-            ("  const a = o[\"x y\"](1, 2)", 14, "o[\"x y\"]"),
+            ("  const a = o[\"x y\"](1, 2)", 13, "o[\"x y\"]"),
             ("return q();", 8, "q"),
             ("[1,2].foo().map(x => x)", 7, "[1,2].foo"),
             ("a.b?.c.d(1)", 8, "a.b?.c.d"),
             ("f(1)(2).g(3)", 9, "f(1)(2).g"),
             ("await tools.nope({})", 13, "tools.nope"),
         ] {
-            assert_eq!(callee(line, column, false).as_deref(), Some(expected), "{line}");
+            let found = callee(line, column, "not a function");
+            assert_eq!(found, Some((expected.to_owned(), "not a function")), "{line}");
         }
-        assert_eq!(callee("return new o.a(1, 2)", 12, true).as_deref(), Some("o.a"));
-        assert_eq!(callee("", 1, false), None);
-        assert_eq!(callee("(0, 5)()", 6, false), None);
+        let found = callee("return new o.a(1, 2)", 12, "not a function");
+        assert_eq!(found, Some(("o.a".to_owned(), "not a constructor")));
+        assert_eq!(callee("", 1, "not a function"), None);
+        assert_eq!(callee("(0, 5)()", 6, "not a function"), None);
     }
 }

@@ -15,7 +15,8 @@ const LARGEST: usize = 16 << 10;
 /// The declaration of one tool, with its description.
 pub(super) fn declaration(tool: &Listed, identifier: &str) -> String {
     let mut out = comment(&tool.description, "");
-    let access = if is_identifier(identifier) { format!("tools.{identifier}") } else { format!("tools[{:?}]", tool.name) };
+    let access =
+        if is_identifier(identifier) { format!("tools.{identifier}") } else { format!("tools[{:?}]", tool.name) };
     let mut writer = Writer { root: &tool.schema, written: 0, following: Vec::new() };
     let arguments = writer.type_of(&tool.schema, 0);
     let is_optional = tool.schema.get("required").and_then(Value::as_array).is_none_or(Vec::is_empty);
@@ -33,10 +34,8 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn type_of(&mut self, schema: &'a Value, depth: usize) -> String {
         let text = match schema {
-            Value::Bool(true) => "unknown".to_owned(),
             Value::Bool(false) => "never".to_owned(),
-            Value::Object(_) if depth > DEEPEST || self.written > LARGEST => "unknown".to_owned(),
-            Value::Object(object) => self.object_schema(object, depth),
+            Value::Object(object) if depth <= DEEPEST && self.written <= LARGEST => self.object_schema(object, depth),
             _ => "unknown".to_owned(),
         };
         self.written += text.len();
@@ -94,7 +93,10 @@ impl<'a> Writer<'a> {
         let types: Vec<&str> = match schema.get("type") {
             Some(Value::String(name)) => vec![name],
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-            _ if ["properties", "additionalProperties", "patternProperties"].iter().any(|key| schema.contains_key(*key)) => {
+            _ if ["properties", "additionalProperties", "patternProperties"]
+                .iter()
+                .any(|key| schema.contains_key(*key)) =>
+            {
                 vec!["object"]
             }
             _ if schema.contains_key("items") || schema.contains_key("prefixItems") => vec!["array"],
@@ -129,8 +131,11 @@ impl<'a> Writer<'a> {
 
     fn object(&mut self, schema: &'a Map<String, Value>, depth: usize) -> String {
         let indent = "  ".repeat(depth + 1);
-        let required: Vec<&str> =
-            schema.get("required").and_then(Value::as_array).map(|names| names.iter().filter_map(Value::as_str).collect()).unwrap_or_default();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
         let mut lines = String::new();
         for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             if self.written + lines.len() > LARGEST {
@@ -170,7 +175,8 @@ fn union(types: &[String], in_parentheses: bool) -> String {
 }
 
 fn parenthesised(text: &str) -> String {
-    let is_compound = !text.starts_with('{') && !text.starts_with('[') && (text.contains(" | ") || text.contains(" & "));
+    let is_compound =
+        !text.starts_with('{') && !text.starts_with('[') && (text.contains(" | ") || text.contains(" & "));
     if is_compound { format!("({text})") } else { text.to_owned() }
 }
 
@@ -195,7 +201,11 @@ mod tests {
     fn arguments(schema: Value) -> String {
         let tool = Listed { name: "t".into(), description: String::new(), schema };
         let text = declaration(&tool, "t");
-        text.trim_start_matches("tools.t(args").trim_start_matches('?').trim_start_matches(": ").trim_end_matches("): Promise<any>").to_owned()
+        text.trim_start_matches("tools.t(args")
+            .trim_start_matches('?')
+            .trim_start_matches(": ")
+            .trim_end_matches("): Promise<any>")
+            .to_owned()
     }
 
     #[test]
@@ -235,11 +245,23 @@ mod tests {
     #[test]
     fn tuples_maps_unions_and_references() {
         assert_eq!(arguments(json!({"type": "array", "items": {"type": ["string", "number"]}})), "(string | number)[]");
-        assert_eq!(arguments(json!({"prefixItems": [{"type": "string"}, {"type": "number"}], "items": {"type": "boolean"}})), "[string, number, ...boolean[]]");
-        assert_eq!(arguments(json!({"type": "object", "additionalProperties": {"type": "number"}})), "{\n  [key: string]: number;\n}");
-        assert_eq!(arguments(json!({"type": "object", "patternProperties": {"^x-": {"type": "string"}}})), "{\n  [key: string]: string; // keys that match ^x-\n}");
+        assert_eq!(
+            arguments(json!({"prefixItems": [{"type": "string"}, {"type": "number"}], "items": {"type": "boolean"}})),
+            "[string, number, ...boolean[]]"
+        );
+        assert_eq!(
+            arguments(json!({"type": "object", "additionalProperties": {"type": "number"}})),
+            "{\n  [key: string]: number;\n}"
+        );
+        assert_eq!(
+            arguments(json!({"type": "object", "patternProperties": {"^x-": {"type": "string"}}})),
+            "{\n  [key: string]: string; // keys that match ^x-\n}"
+        );
         assert_eq!(arguments(json!({"type": "string", "nullable": true})), "string | null");
-        assert_eq!(arguments(json!({"allOf": [{"type": "string"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"const": "x"}}})), "string & \"x\"");
+        assert_eq!(
+            arguments(json!({"allOf": [{"type": "string"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"const": "x"}}})),
+            "string & \"x\""
+        );
         assert_eq!(arguments(json!({"$ref": "#/nope"})), "unknown /* #/nope is missing */");
     }
 
@@ -247,7 +269,8 @@ mod tests {
     fn a_recursive_or_huge_schema_ends() {
         let tree = json!({"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}}});
         assert_eq!(arguments(tree), "{\n    next?: unknown /* recursive: node */;\n  }");
-        let wide: Map<String, Value> = (0..10_000).map(|index| (format!("p{index}"), json!({"type": "string"}))).collect();
+        let wide: Map<String, Value> =
+            (0..10_000).map(|index| (format!("p{index}"), json!({"type": "string"}))).collect();
         assert!(arguments(json!({"type": "object", "properties": wide})).len() < 2 * LARGEST);
         let mut deep = json!({"type": "string"});
         for _ in 0..60 {

@@ -47,7 +47,7 @@ impl Codemode {
             Ok(source) => source,
             Err(problem) => {
                 let parts = Parts { error: Part::whole(problem), ..Parts::default() };
-                return self.conclude(asked, asked, Outcome::Refused, parts, self.limits.output_tokens, Vec::new());
+                return conclude(asked, asked, Outcome::Refused, &parts, self.limits.output_tokens, Vec::new());
             }
         };
         let mut notes = Vec::new();
@@ -67,18 +67,18 @@ impl Codemode {
             Ok(slot) => slot,
             Err((outcome, problem)) => {
                 let parts = Parts { error: Part::whole(problem), notes, ..Parts::default() };
-                return self.conclude(asked, Instant::now(), outcome, parts, tokens, Vec::new());
+                return conclude(asked, Instant::now(), outcome, &parts, tokens, Vec::new());
             }
         };
         let started = Instant::now();
-        let start = self.start(script, deadline.saturating_duration_since(started), tokens);
+        let start = self.start(script, timeout_ms, deadline.saturating_duration_since(started), tokens);
         let ended = match Session::begin(&self.executable, &start, &self.limits, Arc::clone(&self.tools), id) {
             Ok(mut session) => {
                 let end = tokio::select! {
                     biased;
                     end = session.run() => end,
                     () = sleep_until((deadline + KILL_AFTER).into()) => session.timed_out(timeout_ms),
-                    () = &mut cancelled => session.cancelled(),
+                    () = &mut cancelled => Session::cancelled(),
                 };
                 session.close(end).await
             }
@@ -90,7 +90,7 @@ impl Codemode {
         self.result(asked, started, ended, notes, tokens)
     }
 
-    fn start(&self, script: String, left: Duration, tokens: u64) -> Start {
+    fn start(&self, script: String, deadline_ms: u64, left: Duration, tokens: u64) -> Start {
         let listed = |caller| self.tools.list(caller).into_iter();
         let tools: Vec<Listed> = listed(ToolCaller::Script)
             .map(|tool| Listed { name: tool.name, description: tool.description, schema: tool.input_schema })
@@ -103,6 +103,7 @@ impl Codemode {
         Start {
             script,
             timeout_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1),
+            deadline_ms,
             heap_bytes: self.limits.heap_bytes,
             calls: self.limits.calls,
             calls_in_flight: self.limits.calls_in_flight,
@@ -114,8 +115,16 @@ impl Codemode {
         }
     }
 
-    fn result(&self, asked: Instant, started: Instant, ended: Ended, mut notes: Vec<String>, tokens: u64) -> ScriptResult {
-        let Ended { outcome, error, value, text, console, images, notes: from_script, store, calls, blocked_calls } = ended;
+    fn result(
+        &self,
+        asked: Instant,
+        started: Instant,
+        ended: Ended,
+        mut notes: Vec<String>,
+        tokens: u64,
+    ) -> ScriptResult {
+        let Ended { outcome, error, value, text, console, images, notes: from_script, store, calls, blocked_calls } =
+            ended;
         if outcome == Outcome::Completed
             && let Some(problem) = self.keep(store)
         {
@@ -128,36 +137,14 @@ impl Codemode {
         }
         let is_silent = [&error, &value, &text, &console].iter().all(|part| part.bytes == 0) && images.is_empty();
         if outcome == Outcome::Completed && is_silent {
-            notes.push("the script returned nothing and printed nothing; end it with `return value` or call text(value)".into());
+            notes.push(
+                "the script returned nothing and printed nothing; end it with `return value` or call text(value)"
+                    .into(),
+            );
         }
         let parts = Parts { error, value, text, console, notes };
-        let result = self.conclude(asked, started, outcome, parts, tokens, calls);
+        let result = conclude(asked, started, outcome, &parts, tokens, calls);
         ScriptResult { images, blocked_calls, ..result }
-    }
-
-    fn conclude(
-        &self,
-        asked: Instant,
-        started: Instant,
-        outcome: Outcome,
-        parts: Parts,
-        tokens: u64,
-        calls: Vec<CallSummary>,
-    ) -> ScriptResult {
-        let (text, text_bytes) = compose(&parts, budget(tokens));
-        let waited = started.saturating_duration_since(asked);
-        let message = super::output::safe(&parts.error.text);
-        ScriptResult {
-            outcome,
-            message,
-            text,
-            text_bytes,
-            images: Vec::new(),
-            calls,
-            blocked_calls: 0,
-            waited,
-            duration: asked.elapsed(),
-        }
     }
 
     /// Keeps what a script stored. The sentence says what did not fit.
@@ -169,7 +156,8 @@ impl Codemode {
             let Some(json) = json else { continue };
             let size: usize = store.iter().map(|(key, json)| key.len() + json.len()).sum();
             if size + key.len() + json.len() > STORED {
-                problem = Some(format!("the value of {key:?} was not kept: store() keeps {STORED} bytes in all for one job"));
+                problem =
+                    Some(format!("the value of {key:?} was not kept: store() keeps {STORED} bytes in all for one job"));
                 continue;
             }
             store.push((key, json));
@@ -178,9 +166,34 @@ impl Codemode {
     }
 }
 
+/// A result before what only a finished script has is added to it.
+fn conclude(
+    asked: Instant,
+    started: Instant,
+    outcome: Outcome,
+    parts: &Parts,
+    tokens: u64,
+    calls: Vec<CallSummary>,
+) -> ScriptResult {
+    let (text, text_bytes) = compose(parts, budget(tokens));
+    let waited = started.saturating_duration_since(asked);
+    let message = super::output::safe(&parts.error.text);
+    ScriptResult {
+        outcome,
+        message,
+        text,
+        text_bytes,
+        images: Vec::new(),
+        calls,
+        blocked_calls: 0,
+        waited,
+        duration: asked.elapsed(),
+    }
+}
+
 /// How long after the deadline the process is killed. The engine interrupts itself at the deadline and can then say where it
 /// was; what does not answer by then sits in a loop that never looks at the interrupt.
-const KILL_AFTER: Duration = Duration::from_millis(20);
+const KILL_AFTER: Duration = Duration::from_millis(40);
 
 fn budget(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX)
@@ -206,6 +219,9 @@ fn finished(calls: &[CallSummary]) -> String {
             None => names.push((&call.tool, 1)),
         }
     }
-    let shown = names.iter().take(10).map(|(name, count)| if *count == 1 { (*name).to_owned() } else { format!("{name} ×{count}") });
+    let shown = names
+        .iter()
+        .take(10)
+        .map(|(name, count)| if *count == 1 { (*name).to_owned() } else { format!("{name} ×{count}") });
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -53,7 +53,7 @@ fn is_start(c: char) -> bool {
 }
 
 fn is_part(c: char) -> bool {
-    is_start(c) || c.is_ascii_digit() || (c.is_numeric() && c.is_alphanumeric() && c.to_digit(10).is_some())
+    is_start(c) || c.is_ascii_digit()
 }
 
 fn is_enclosed(c: char) -> bool {

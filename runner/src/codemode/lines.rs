@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Bytes asked for at a time.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 256 << 10;
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ mod tests {
         for expected in [Line::Text(b"one".into()), Line::Text(Vec::new()), Line::Text(b"two".into()), Line::End] {
             assert_eq!(lines.next().await.unwrap(), expected);
         }
-        let mut lines = Lines::new(&[b'x'; 100_000][..], 1000);
+        let long = vec![b'x'; 100_000];
+        let mut lines = Lines::new(&long[..], 1000);
         assert_eq!(lines.next().await.unwrap(), Line::TooLong);
     }
 }

@@ -39,7 +39,8 @@ pub(super) struct Parts {
 /// The text, and the size it would have without a budget.
 pub(super) fn compose(parts: &Parts, budget: usize) -> (String, u64) {
     let notes: Vec<String> = parts.notes.iter().map(|note| format!("- {}", safe(note).replace('\n', "\n  "))).collect();
-    let named = [("error", &parts.error), ("returned", &parts.value), ("text", &parts.text), ("console", &parts.console)];
+    let named =
+        [("error", &parts.error), ("returned", &parts.value), ("text", &parts.text), ("console", &parts.console)];
     let mut sections: Vec<Section> = named.into_iter().filter_map(|(name, part)| Section::new(name, part)).collect();
     if !notes.is_empty() {
         sections.extend(Section::new("notes", &Part::whole(notes.join("\n"))));
@@ -98,7 +99,8 @@ fn cut(sections: &[Section], budget: usize) -> String {
     }
     // Notes stay if they are short: they say what the script did not do.
     let headings: usize = sections.iter().map(|section| HEADING.len() + section.name.len() + 6).sum();
-    let notes = sections.iter().find(|section| section.name == "notes").map_or(0, |section| section.text.len().min(budget / 4));
+    let notes =
+        sections.iter().find(|section| section.name == "notes").map_or(0, |section| section.text.len().min(budget / 4));
     let mut left = budget.saturating_sub(headings + notes + CUT_LINE);
     let mut kept = Vec::new();
     let mut losses = Vec::new();

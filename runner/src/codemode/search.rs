@@ -23,7 +23,11 @@ pub(super) fn search(tools: &[Listed], query: &str, limit: usize, within: Option
         .filter(|(score, _)| *score > 0)
         .collect();
     scored.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.name.cmp(&right.name)));
-    scored.into_iter().take(limit).map(|(_, tool)| json!({"name": tool.name, "description": summary(&tool.description)})).collect()
+    scored
+        .into_iter()
+        .take(limit)
+        .map(|(_, tool)| json!({"name": tool.name, "description": summary(&tool.description)}))
+        .collect()
 }
 
 /// The tools of a namespace, one a line.
@@ -35,7 +39,8 @@ pub(super) fn namespace_listing(tools: &[Listed], wanted: &str) -> Result<String
         known.dedup();
         return Err(format!("there is no namespace {wanted:?}; there are: {}", known.join(", ")));
     }
-    let lines: Vec<String> = inside.iter().map(|tool| format!("{}: {}", tool.name, summary(&tool.description))).collect();
+    let lines: Vec<String> =
+        inside.iter().map(|tool| format!("{}: {}", tool.name, summary(&tool.description))).collect();
     Ok(lines.join("\n"))
 }
 
@@ -62,7 +67,8 @@ fn score(tool: &Listed, wanted: &[String], exact: &str) -> u32 {
         .unwrap_or_default();
     let weight = |word: &String| {
         let whole = |words: &[String]| words.contains(word);
-        let begun = |words: &[String]| word.chars().count() >= 3 && words.iter().any(|known| known.starts_with(word.as_str()));
+        let begun =
+            |words: &[String]| word.chars().count() >= 3 && words.iter().any(|known| known.starts_with(word.as_str()));
         match () {
             () if whole(&name) => 100,
             () if begun(&name) => 60,
@@ -117,7 +123,11 @@ fn singular(word: &str) -> String {
             return word.strip_suffix("es").unwrap_or(word).to_owned();
         }
     }
-    let plural = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+    let plural = word.len() > 3
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.ends_with("is");
     if plural { word.strip_suffix('s').unwrap_or(word).to_owned() } else { word.to_owned() }
 }
 
@@ -157,7 +167,10 @@ mod tests {
     #[test]
     fn an_exact_name_comes_first_and_plurals_are_one_word() {
         assert_eq!(names("mcp__tracker__get_issue", 1, None), ["mcp__tracker__get_issue"]);
-        assert_eq!(names("issue", 8, None), ["mcp__tracker__get_issue", "mcp__tracker__search_issues", "mcp__wiki__find"]);
+        assert_eq!(
+            names("issue", 8, None),
+            ["mcp__tracker__get_issue", "mcp__tracker__search_issues", "mcp__wiki__find"]
+        );
         assert_eq!(names("issues", 8, Some("wiki")), ["mcp__wiki__find"]);
     }
 

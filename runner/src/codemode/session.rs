@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -117,11 +118,15 @@ impl Session {
     ) -> io::Result<Self> {
         // A text of control characters takes six bytes for each as JSON; the first message has to fit as well.
         let line_to_worker = limits.result_bytes.saturating_mul(6).saturating_add(16 << 20);
-        let address_space = start.heap_bytes.saturating_add(limits.result_bytes.saturating_mul(8)).saturating_add(256 << 20);
+        let address_space =
+            start.heap_bytes.saturating_add(limits.result_bytes.saturating_mul(8)).saturating_add(256 << 20);
         let cpu_seconds = start.timeout_ms.div_ceil(1000).saturating_add(1);
         let mut child = Command::new(executable)
             .arg(worker::ARGUMENT)
-            .args([u64::from(std::process::id()), address_space, cpu_seconds, line_to_worker].map(|number| number.to_string()))
+            .args(
+                [u64::from(std::process::id()), address_space, cpu_seconds, line_to_worker]
+                    .map(|number| number.to_string()),
+            )
             .env_clear()
             .env("TZ", "UTC0")
             .stdin(Stdio::piped())
@@ -133,6 +138,8 @@ impl Session {
             return Err(io::Error::other("the process has no pipes"));
         };
         let stderr = child.stderr.take();
+        widen(&stdin);
+        widen(&stdout);
         let mut first = serde_json::to_vec(start)?;
         first.push(b'\n');
         let in_flight = usize::try_from(limits.calls_in_flight).unwrap_or(1);
@@ -171,9 +178,11 @@ impl Session {
                             return over;
                         }
                     }
-                    Ok(Line::End) => return Over::Silent,
-                    Ok(Line::TooLong) => return Over::Decided(Outcome::Killed, "the script's process sent a line without end; it was killed".into()),
-                    Err(_) => return Over::Silent,
+                    Ok(Line::TooLong) => {
+                        let problem = "the script's process sent a line without end; it was killed";
+                        return Over::Decided(Outcome::Killed, problem.into());
+                    }
+                    Ok(Line::End) | Err(_) => return Over::Silent,
                 },
                 Some(done) = self.tasks.join_next() => {
                     if let Ok(Done::Call { id, outcome }) = done {
@@ -205,7 +214,10 @@ impl Session {
             }
             FromWorker::Image(image) if self.images.len() < image::MOST => self.images.push(image),
             FromWorker::Image(_) => {
-                return Some(Over::Decided(Outcome::Killed, format!("the script's process sent more than {} images", image::MOST)));
+                return Some(Over::Decided(
+                    Outcome::Killed,
+                    format!("the script's process sent more than {} images", image::MOST),
+                ));
             }
             FromWorker::End(end) => return Some(Over::Said(end)),
         }
@@ -255,7 +267,7 @@ impl Session {
         Over::Decided(Outcome::TimedOut, message)
     }
 
-    pub(super) fn cancelled(&self) -> Over {
+    pub(super) fn cancelled() -> Over {
         Over::Decided(Outcome::Cancelled, "the script was cancelled".into())
     }
 
@@ -306,6 +318,13 @@ impl Session {
 /// How long a process that closed its output may take to end, so that its status tells what happened.
 const LINGER: Duration = Duration::from_millis(20);
 
+/// Makes a pipe hold more than the usual 64 KiB, so that a large message needs few switches between the processes. What an
+/// unprivileged process may have (`/proc/sys/fs/pipe-max-size`) is enough; without it everything still works.
+fn widen(pipe: &impl AsFd) {
+    const PIPE: usize = 1 << 20;
+    _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
+}
+
 /// Writes the first message and then every reply, several in one write when they have piled up.
 async fn write(mut stdin: ChildStdin, first: Vec<u8>, mut queue: mpsc::Receiver<Vec<u8>>) -> Done {
     let mut lines = vec![first];
@@ -327,7 +346,9 @@ fn reply(id: u64, result: &Result<ToolOutput, ToolError>, limit: u64) -> (Vec<u8
     let fits = |size: usize| u64::try_from(size).is_ok_and(|size| size <= limit);
     let raw;
     let (result, outcome) = match result {
-        Ok(ToolOutput::Text(text)) if fits(text.len()) => (CallResult::Text(text.as_str().into()), CallOutcome::Completed),
+        Ok(ToolOutput::Text(text)) if fits(text.len()) => {
+            (CallResult::Text(text.as_str().into()), CallOutcome::Completed)
+        }
         Ok(ToolOutput::Text(text)) => too_large(text.len()),
         Ok(ToolOutput::Json(value)) => {
             raw = serde_json::value::to_raw_value(value);
@@ -351,7 +372,16 @@ fn reply(id: u64, result: &Result<ToolOutput, ToolError>, limit: u64) -> (Vec<u8
 }
 
 fn printed(ended: Ended, text: String, console: String) -> Ended {
-    Ended { text: Part::whole(text), console: Part::whole(console), ..ended }
+    Ended { text: lines(text, 0), console: lines(console, 0), ..ended }
+}
+
+/// What was printed, line by line. The end of the last line is not part of it.
+fn lines(mut text: String, bytes: u64) -> Part {
+    let bytes = bytes.max(text.len() as u64);
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Part { text, bytes: bytes.saturating_sub(1) }
 }
 
 /// What a last message says. Sizes are taken from it, but never below what has arrived.
@@ -365,19 +395,17 @@ fn said(end: End, text: String, console: String) -> Ended {
         How::Stalled => Outcome::Stalled,
         How::Refused => Outcome::Refused,
     };
-    let sized = |text: String, bytes: u64| {
-        let bytes = bytes.max(text.len() as u64);
-        Part { text, bytes }
-    };
+    let value = value.unwrap_or_default();
+    let value_bytes = value_bytes.max(value.len() as u64);
     let notes = notes.into_iter().take(10).map(|mut note| {
         note.truncate(note.floor_char_boundary(NOTE));
         note
     });
     Ended {
         error: Part::whole(error),
-        value: sized(value.unwrap_or_default(), value_bytes),
-        text: sized(text, text_bytes),
-        console: sized(console, console_bytes),
+        value: Part { text: value, bytes: value_bytes },
+        text: lines(text, text_bytes),
+        console: lines(console, console_bytes),
         notes: notes.collect(),
         store,
         ..Ended::failed(outcome, String::new())

@@ -22,7 +22,11 @@ const EXAMPLE: &str = "// @options: {\"max_output_tokens\": 2000, \"timeout_ms\"
 /// Takes the fence off and reads the options. The error says what to write instead.
 pub(super) fn parse(text: &str) -> Result<Source, String> {
     if text.len() > anchorhold_plan::SCRIPT_MAX_BYTES {
-        return Err(format!("the script has {} bytes; at most {} are run", text.len(), anchorhold_plan::SCRIPT_MAX_BYTES));
+        return Err(format!(
+            "the script has {} bytes; at most {} are run",
+            text.len(),
+            anchorhold_plan::SCRIPT_MAX_BYTES
+        ));
     }
     if text.contains('\0') {
         return Err("the script contains a NUL character; write it as \\0 inside a string".into());
@@ -65,10 +69,13 @@ fn options(script: &str) -> Result<Options, String> {
         }
         return Ok(Options::default());
     };
-    let read: Wanted = serde_json::from_str(json)
-        .map_err(|error| format!("the options on the first line cannot be used: {}; example: {EXAMPLE}", reason(&error)))?;
+    let read: Wanted = serde_json::from_str(json).map_err(|error| {
+        format!("the options on the first line cannot be used: {}; example: {EXAMPLE}", reason(&error))
+    })?;
     if read.timeout_ms == Some(0) {
-        return Err(format!("the options on the first line cannot be used: timeout_ms is at least 1; example: {EXAMPLE}"));
+        return Err(format!(
+            "the options on the first line cannot be used: timeout_ms is at least 1; example: {EXAMPLE}"
+        ));
     }
     Ok(Options { max_output_tokens: read.max_output_tokens, timeout_ms: read.timeout_ms })
 }
@@ -135,7 +142,13 @@ mod tests {
 
     #[test]
     fn fault_11_a_near_miss_is_an_error_and_a_line_further_down_is_text() {
-        for line in ["// @options {\"timeout_ms\": 1}", "/* @options: {} */", "// options: {}", "// @option: {}", "// @Options: {}"] {
+        for line in [
+            "// @options {\"timeout_ms\": 1}",
+            "/* @options: {} */",
+            "// options: {}",
+            "// @option: {}",
+            "// @Options: {}",
+        ] {
             assert!(parse(&format!("{line}\nreturn 1")).unwrap_err().contains("write it like this"), "{line}");
         }
         assert_eq!(wanted("const s = `\n// @options: {\"nope\": 1}\n`; return s"), (None, None));

@@ -22,7 +22,8 @@ pub(super) fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
         .filter_map(|name| {
             let candidate = folded(name);
             let distance = distance(&wanted, &candidate);
-            let is_part = wanted.len() >= 3 && (candidate.contains(&wanted) || (candidate.len() >= 3 && wanted.contains(&candidate)));
+            let is_part = wanted.len() >= 3
+                && (candidate.contains(&wanted) || (candidate.len() >= 3 && wanted.contains(&candidate)));
             (distance <= allowed || is_part).then_some((distance, name))
         })
         .collect();

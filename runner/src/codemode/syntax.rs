@@ -9,8 +9,8 @@ pub(super) fn place(error: &str) -> Option<(u32, u32)> {
 
 /// Words that begin a statement which is no expression.
 const STATEMENTS: &[&str] = &[
-    "return", "const", "let", "var", "if", "else", "for", "while", "do", "switch", "case", "default", "try", "catch", "finally",
-    "throw", "break", "continue", "class", "import", "export", "with", "debugger",
+    "return", "const", "let", "var", "if", "else", "for", "while", "do", "switch", "case", "default", "try", "catch",
+    "finally", "throw", "break", "continue", "class", "import", "export", "with", "debugger",
 ];
 
 /// Whether the text begins with a word that makes it a statement.
@@ -23,7 +23,8 @@ pub(super) fn begins_statement(text: &str) -> bool {
 pub(super) fn continues(text: &str, head: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
     let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-    let may_continue = "([`+-*/%.,?:<>=&|^!".contains(first) && !text.starts_with("!") || matches!(word.as_str(), "in" | "instanceof" | "of");
+    let may_continue = "([`+-*/%.,?:<>=&|^!".contains(first) && !text.starts_with('!')
+        || matches!(word.as_str(), "in" | "instanceof" | "of");
     let code = head.trim_end();
     may_continue && !code.is_empty() && !code.ends_with(';')
 }
@@ -43,14 +44,20 @@ pub(super) fn hint(script: &str, line: Option<u32>) -> Option<String> {
         Some((number, found))
     });
     annotation.map(|(number, found)| {
-        format!("scripts are JavaScript, not TypeScript: remove `{}` on line {number} and other annotations", found.trim())
+        format!(
+            "scripts are JavaScript, not TypeScript: remove `{}` on line {number} and other annotations",
+            found.trim()
+        )
     })
 }
 
 fn module_syntax(line: &str) -> Option<String> {
     let text = line.trim_start();
     if text.starts_with("import ") || text.starts_with("import{") || text.starts_with("import\"") {
-        return Some("there are no modules to import; everything a script can use is a global (tools, text, console, store)".into());
+        return Some(
+            "there are no modules to import; everything a script can use is a global (tools, text, console, store)"
+                .into(),
+        );
     }
     text.starts_with("export ")
         .then(|| "a script exports nothing; end it with `return value` instead of `export`".into())
@@ -60,7 +67,9 @@ fn module_syntax(line: &str) -> Option<String> {
 fn annotation(line: &str) -> Option<String> {
     let text = line.trim_start();
     for word in ["interface ", "type ", "enum ", "declare ", "namespace "] {
-        let name = text.strip_prefix(word).map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
+        let name = text
+            .strip_prefix(word)
+            .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             return Some(format!("{word}{name}"));
         }
@@ -68,7 +77,8 @@ fn annotation(line: &str) -> Option<String> {
     colon_type(line).or_else(|| as_type(line))
 }
 
-const TYPES: &[&str] = &["string", "number", "boolean", "any", "unknown", "void", "never", "object", "bigint", "symbol"];
+const TYPES: &[&str] =
+    &["string", "number", "boolean", "any", "unknown", "void", "never", "object", "bigint", "symbol"];
 
 /// `name: Type`, where a value could not stand.
 fn colon_type(line: &str) -> Option<String> {
@@ -80,11 +90,16 @@ fn colon_type(line: &str) -> Option<String> {
         let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.')).collect();
         let after = rest.get(name.len()..)?;
         let is_type = TYPES.contains(&name.as_str())
-            || (name.starts_with(char::is_uppercase) && (after.starts_with(['<', '[']) || after.trim_start().starts_with(['=', ')', ',', '{'])));
+            || (name.starts_with(char::is_uppercase)
+                && (after.starts_with(['<', '[']) || after.trim_start().starts_with(['=', ')', ',', '{'])));
         let before = line.get(..colon)?.trim_end();
         let in_place = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | '?' | '}' | ']'));
         if is_type && in_place && !before.contains(" ? ") {
-            let generic: String = if after.starts_with('<') { after.chars().take_while(|c| !matches!(c, '=' | ')' | '{')).collect() } else { String::new() };
+            let generic: String = if after.starts_with('<') {
+                after.chars().take_while(|c| !matches!(c, '=' | ')' | '{')).collect()
+            } else {
+                String::new()
+            };
             return Some(format!(": {name}{}", generic.trim_end()));
         }
     }
@@ -94,7 +109,8 @@ fn colon_type(line: &str) -> Option<String> {
 fn as_type(line: &str) -> Option<String> {
     let rest = line.split(" as ").nth(1)?;
     let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.')).collect();
-    (TYPES.contains(&name.as_str()) || name == "const" || name.starts_with(char::is_uppercase)).then(|| format!("as {name}"))
+    (TYPES.contains(&name.as_str()) || name == "const" || name.starts_with(char::is_uppercase))
+        .then(|| format!("as {name}"))
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(super) struct Start {
     pub script: String,
     /// Milliseconds from now until the script is interrupted.
     pub timeout_ms: u64,
+    /// The deadline as it was set, for the message: some of it may have passed before the worker started.
+    pub deadline_ms: u64,
     /// The engine's heap, bytes.
     pub heap_bytes: u64,
     /// Calls the script may make.

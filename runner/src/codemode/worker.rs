@@ -1,6 +1,6 @@
 //! The worker's side: a process that reads one script from standard input, runs it, and ends.
 
-use std::io::{BufRead, BufReader, Read, StdinLock, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use rustix::process::Pid;
@@ -13,6 +13,8 @@ use crate::sandbox::{WorkerLimits, confine_worker};
 pub(super) const ARGUMENT: &str = "script-worker";
 /// What is held back at most before it is written.
 const BATCH: usize = 16 << 10;
+/// Bytes that are asked for at a time.
+const CHUNK: usize = 256 << 10;
 
 /// Becomes a script worker when this process was started as one; `None` otherwise.
 ///
@@ -33,7 +35,8 @@ pub fn run_worker_if_asked() -> Option<ExitCode> {
         eprintln!("{}", chain(&error));
         return Some(ExitCode::from(3));
     }
-    let mut pipes = Pipes { input: BufReader::with_capacity(64 << 10, std::io::stdin().lock()), output: Vec::new(), line_bytes };
+    let line_bytes = usize::try_from(line_bytes).unwrap_or(usize::MAX);
+    let mut pipes = Pipes { input: Vec::new(), begin: 0, output: Vec::new(), line_bytes };
     let start = pipes.receive().and_then(|line| serde_json::from_str::<Start>(&line).ok());
     let Some(start) = start else {
         return Some(ExitCode::from(4));
@@ -54,17 +57,24 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Standard input and output, one message a line.
 struct Pipes {
-    input: BufReader<StdinLock<'static>>,
+    /// What was read and not yet used begins at `begin`.
+    input: Vec<u8>,
+    begin: usize,
     output: Vec<u8>,
-    line_bytes: u64,
+    /// The longest line that is taken.
+    line_bytes: usize,
 }
 
 impl Pipes {
     fn write(&mut self) {
-        let mut stdout = std::io::stdout().lock();
-        if stdout.write_all(&self.output).and_then(|()| stdout.flush()).is_err() {
-            // Nobody reads any more.
-            std::process::exit(1);
+        let mut rest = self.output.as_slice();
+        while !rest.is_empty() {
+            match rustix::io::write(rustix::stdio::stdout(), rest) {
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(rustix::io::Errno::INTR) => {}
+                // Nobody reads any more.
+                Err(_) => std::process::exit(1),
+            }
         }
         self.output.clear();
     }
@@ -99,13 +109,27 @@ impl Port for Pipes {
 
     fn receive(&mut self) -> Option<String> {
         self.flush();
-        let mut line = Vec::new();
-        let mut bounded = (&mut self.input).take(self.line_bytes);
-        bounded.read_until(b'\n', &mut line).ok()?;
-        if line.pop() != Some(b'\n') {
-            return None;
+        let mut searched = self.begin;
+        loop {
+            if let Some(found) = memchr::memchr(b'\n', self.input.get(searched..)?) {
+                let end = searched + found;
+                let line = std::str::from_utf8(self.input.get(self.begin..end)?).ok()?.to_owned();
+                self.begin = end + 1;
+                return Some(line);
+            }
+            self.input.drain(..self.begin);
+            self.begin = 0;
+            searched = self.input.len();
+            if searched > self.line_bytes {
+                return None;
+            }
+            self.input.reserve(CHUNK);
+            match rustix::io::read(rustix::stdio::stdin(), rustix::buffer::spare_capacity(&mut self.input)) {
+                Ok(0) => return None,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return None,
+            }
         }
-        String::from_utf8(line).ok()
     }
 
     fn end(&mut self, end: End) -> ! {

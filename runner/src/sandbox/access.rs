@@ -2,8 +2,8 @@ use std::io;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::SandboxError;
@@ -79,8 +79,9 @@ impl Rules {
     pub(super) fn deny_all() -> Result<Self, SandboxError> {
         let abi = availability()?.known();
         // What this kernel is known to have is required, so that a mistake is an error and never a hole.
-        let mut ruleset =
-            Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(abi))?;
+        let mut ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(abi))?;
         let net = AccessNet::from_all(abi);
         if !net.is_empty() {
             ruleset = ruleset.handle_access(net)?;

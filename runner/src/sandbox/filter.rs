@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
-    apply_filter, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter, sock_filter,
 };
 
 use super::SandboxError;
@@ -149,8 +149,8 @@ fn compile(
     unlisted: SeccompAction,
     listed: SeccompAction,
 ) -> Result<BpfProgram, SandboxError> {
-    let architecture = TargetArch::try_from(std::env::consts::ARCH)
-        .map_err(|_| SandboxError::Architecture(std::env::consts::ARCH))?;
+    let architecture =
+        TargetArch::try_from(std::env::consts::ARCH).map_err(|_| SandboxError::Architecture(std::env::consts::ARCH))?;
     let filter = SeccompFilter::new(rules, unlisted, listed, architecture).map_err(SandboxError::FilterCompile)?;
     let mut program = refuse_x32();
     program.extend(BpfProgram::try_from(filter).map_err(SandboxError::FilterCompile)?);

@@ -1,7 +1,8 @@
 use std::io;
 
 use rustix::process::{
-    DumpableBehavior, Pid, Resource, Rlimit, Signal, getppid, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
+    DumpableBehavior, Pid, Resource, Rlimit, Signal, getppid, set_dumpable_behavior, set_parent_process_death_signal,
+    setrlimit,
 };
 
 use super::SandboxError;

@@ -3,7 +3,9 @@ use rustix::process::{Pid, Resource};
 use super::SandboxError;
 use super::access::Rules;
 use super::filter;
-use super::process::{become_undumpable, close_other_descriptors, die_with_parent, limit, limit_processor_time, load_time_zone};
+use super::process::{
+    become_undumpable, close_other_descriptors, die_with_parent, limit, limit_processor_time, load_time_zone,
+};
 
 /// What a script worker may use, set by the process that starts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,11 +17,11 @@ async fn fault_01_all_settled_shows_the_reasons() {
         parsed(&text),
         json!([
             {"status": "fulfilled", "value": {"a": 1}},
-            {"status": "rejected", "reason": {"name": "ToolError", "message": "no luck", "code": "failed", "at": "script.js:1:59"}},
-            {"status": "rejected", "reason": {"name": "TypeError", "message": "x", "at": "script.js:1:103"}},
+            {"status": "rejected", "reason": {"name": "ToolError", "message": "no luck", "code": "failed", "at": "script.js:1:60"}},
+            {"status": "rejected", "reason": {"name": "TypeError", "message": "x", "at": "script.js:1:107"}},
         ])
     );
-    let shown = json!({"name": "Error", "message": "m", "at": "script.js:1:6"});
+    let shown = json!({"name": "Error", "message": "m", "at": "script.js:1:10"});
     assert_eq!(parsed(&completed("text(new Error('m'))").await), shown);
     assert_eq!(parsed(&completed("const e = new Error('m')\nreturn e").await)["message"], "m");
 }
@@ -57,7 +57,10 @@ async fn fault_03_names_that_meet_are_both_reachable() {
 async fn fault_04_a_call_that_is_not_awaited_is_said() {
     let (outcome, text) = run("tools.never({})\nreturn 1").await;
     assert_eq!(outcome, Outcome::Completed);
-    assert_eq!(text, "--- returned ---\n1\n--- notes ---\n- the script ended without awaiting: never (line 1); cancelled");
+    assert_eq!(
+        text,
+        "--- returned ---\n1\n--- notes ---\n- the script ended without awaiting: never (line 1); cancelled"
+    );
 }
 
 #[tokio::test]
@@ -68,12 +71,18 @@ async fn fault_05_a_missing_tool_can_be_asked_for_and_calling_it_suggests() {
     assert_eq!(outcome, Outcome::Threw);
     assert!(text.starts_with("TypeError: tools.ehco is not a function; there is no tool \"ehco\""), "{text}");
     let text = run("return tools.Row({})").await.1;
-    assert!(text.starts_with("TypeError: tools.Row is not a function; there is no tool \"Row\"; did you mean rows?"), "{text}");
+    assert!(
+        text.starts_with("TypeError: tools.Row is not a function; there is no tool \"Row\"; did you mean rows?"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
 async fn fault_06_letters_of_every_script_are_kept() {
-    assert_eq!(with_names(&["日本", "2fa"], "return [await tools.日本({}), await tools._2fa({})]").await, r#"["this is 日本","this is 2fa"]"#);
+    assert_eq!(
+        with_names(&["日本", "2fa"], "return [await tools.日本({}), await tools._2fa({})]").await,
+        r#"["this is 日本","this is 2fa"]"#
+    );
 }
 
 #[tokio::test]
@@ -110,14 +119,22 @@ async fn fault_09_a_script_may_patch_its_own_realm() {
 
 #[tokio::test]
 async fn fault_10_and_11_options_are_refused_or_clamped_and_never_ignored() {
-    for line in ["// @options: {\"timeout_ms\": -1}", "// @options: {\"timeout_ms\": NaN}", "// @options {}", "/* @options: {} */"] {
+    for line in [
+        "// @options: {\"timeout_ms\": -1}",
+        "// @options: {\"timeout_ms\": NaN}",
+        "// @options {}",
+        "/* @options: {} */",
+    ] {
         let (outcome, text) = run(&format!("{line}\ntext('ran')")).await;
         assert_eq!(outcome, Outcome::Refused, "{line}");
         assert!(text.contains("// @options: {\"max_output_tokens\": 2000, \"timeout_ms\": 30000}"), "{text}");
     }
     let text = completed("\u{feff}//@options:{\"timeout_ms\": 99999999}\nreturn 1").await;
-    assert_eq!(text, "--- returned ---\n1\n--- notes ---\n- timeout_ms 99999999 is above this job's cap; 20000 was used");
-    assert_eq!(completed("const s = `\n// @options: {\"nope\": 1}\n`; return s.length").await, "28");
+    assert_eq!(
+        text,
+        "--- returned ---\n1\n--- notes ---\n- timeout_ms 99999999 is above this job's cap; 100000 was used"
+    );
+    assert_eq!(completed("const s = `\n// @options: {\"nope\": 1}\n`; return s.length").await, "26");
 }
 
 #[tokio::test]
@@ -126,10 +143,17 @@ async fn fault_12_a_small_budget_keeps_the_error_and_none_says_nothing() {
     let (outcome, text) = run(error).await;
     assert_eq!(outcome, Outcome::Threw);
     assert!(text.starts_with("TypeError: cannot read property 'x' of null") && text.len() <= 80, "{text}");
-    assert_eq!(run("// @options: {\"max_output_tokens\": 0}\nreturn 'x'.repeat(1000)").await, (Outcome::Completed, String::new()));
-    let value = run("// @options: {\"max_output_tokens\": 100}\ntext('t'.repeat(1000)); console.log('c'); return 'v'.repeat(100)").await.1;
+    assert_eq!(
+        run("// @options: {\"max_output_tokens\": 0}\nreturn 'x'.repeat(1000)").await,
+        (Outcome::Completed, String::new())
+    );
+    let value = run(
+        "// @options: {\"max_output_tokens\": 100}\ntext('t'.repeat(1000)); console.log('c'); return 'v'.repeat(100)",
+    )
+    .await
+    .1;
     assert!(value.starts_with(&format!("--- returned ---\n{}\n--- text ---\ntt", "v".repeat(100))), "{value}");
-    assert!(value.len() <= 400 && value.ends_with("of 1001 bytes, console 0 of 2 bytes ---"), "{value}");
+    assert!(value.len() <= 400 && value.ends_with("of 1000 bytes, console 0 of 1 bytes ---"), "{value}");
 }
 
 #[tokio::test]
@@ -170,7 +194,10 @@ async fn fault_14_what_is_no_function_is_named() {
         assert_eq!(outcome, Outcome::Threw);
         assert_eq!(text.lines().next(), Some(message), "{text}");
     }
-    assert_eq!(completed("try { const o = {}; o.foo() } catch (e) { return e.message }").await, "o.foo is not a function");
+    assert_eq!(
+        completed("try { const o = {}; o.foo() } catch (e) { return e.message }").await,
+        "o.foo is not a function"
+    );
 }
 
 #[tokio::test]
@@ -204,9 +231,8 @@ Timer 'none' does not exist
 │ 1       │ 3 │     │
 └─────────┴───┴─────┘
 Trace: here
-    at script.js:7:73
-{ self: [Circular] } [Object: null prototype] {} [ empty, 1 ] Promise
-";
+    at script.js:7:58
+{ self: [Circular] } [Object: null prototype] {} [ empty, 1 ] Promise";
     assert_eq!(completed(script).await, expected);
 }
 
@@ -255,10 +281,10 @@ async fn fault_24_neither_a_tool_nor_a_stack_shows_the_inside() {
     let script = "function f() { try { [1].map(() => { null.x }) } catch (e) { return e.stack } }\nreturn f()";
     assert_eq!(
         completed(script).await,
-        "TypeError: cannot read property 'x' of null\n    at script.js:1:37\n    at map (native)\n    at f (script.js:1:26)\n    at script.js:2:8"
+        "TypeError: cannot read property 'x' of null\n    at script.js:1:38\n    at map (native)\n    at f (script.js:1:26)\n    at script.js:2:8"
     );
     let script = "try { await tools.fail({}) } catch (e) { return e.stack }";
-    assert_eq!(completed(script).await, "ToolError: it failed\n    at script.js:1:18");
+    assert_eq!(completed(script).await, "ToolError: it failed\n    at script.js:1:19");
 }
 
 #[tokio::test]

@@ -46,13 +46,17 @@ impl TestTools {
             }
             "rows" => {
                 let count = call.arguments["count"].as_u64().unwrap_or(1);
-                Ok(ToolOutput::Json((0..count).map(|id| json!({"id": id, "name": format!("row {id}"), "tags": ["a", "b"]})).collect()))
+                Ok(ToolOutput::Json(
+                    (0..count).map(|id| json!({"id": id, "name": format!("row {id}"), "tags": ["a", "b"]})).collect(),
+                ))
             }
             "large" => {
                 let bytes = call.arguments["bytes"].as_u64().unwrap_or(1);
                 Ok(ToolOutput::Text("x".repeat(usize::try_from(bytes).unwrap())))
             }
-            name @ ("write" | "shell") => Err(ToolError::Blocked(format!("tool \"{name}\" is not callable from a script"))),
+            name @ ("write" | "shell") => {
+                Err(ToolError::Blocked(format!("tool \"{name}\" is not callable from a script")))
+            }
             name => Ok(ToolOutput::Text(format!("this is {name}"))),
         }
     }
@@ -97,7 +101,7 @@ pub fn codemode(limits: ScriptLimits, tools: &Arc<TestTools>) -> Codemode {
 
 /// Limits that end a test that hangs.
 pub fn limits() -> ScriptLimits {
-    ScriptLimits { timeout_ms: 20_000, ..ScriptLimits::default() }
+    ScriptLimits { timeout_ms: 100_000, ..ScriptLimits::default() }
 }
 
 /// Runs one script with ordinary limits.

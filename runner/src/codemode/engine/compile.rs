@@ -8,7 +8,7 @@
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Function, Value};
 
-use super::Shared;
+use super::Realm;
 use super::prelude::Prelude;
 use crate::codemode::source;
 use crate::codemode::syntax;
@@ -42,7 +42,9 @@ impl Form {
         }
         let shift = u32::try_from(LAST.len()).unwrap_or(0);
         let column = match self {
-            Self::Tail { line: tail, column: start } if line == tail && column > start => (column.saturating_sub(shift)).max(1),
+            Self::Tail { line: tail, column: start } if line == tail && column > start => {
+                (column.saturating_sub(shift)).max(1)
+            }
             _ => column,
         };
         Some((line, column))
@@ -57,17 +59,14 @@ pub(super) struct Program<'js> {
 }
 
 /// Finds the script's form and compiles it. The error is what the script's author is told.
-pub(super) fn compile<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared) -> Result<Program<'js>, String> {
+pub(super) fn compile<'js>(realm: &Realm<'_, 'js>) -> Result<Program<'js>, String> {
+    let Realm { ctx, prelude, shared } = *realm;
     let script = shared.borrow().start.script.clone();
-    let (form, code) = match expression(ctx, &script) {
-        Some(code) => (Form::Expression, code),
-        None => {
-            check_body(ctx, prelude, &script)?;
-            match tail(ctx, &script) {
-                Some((form, code)) => (form, code),
-                None => (Form::Body, body(&script)),
-            }
-        }
+    let (form, code) = if let Some(code) = expression(ctx, &script) {
+        (Form::Expression, code)
+    } else {
+        check_body(ctx, prelude, &script)?;
+        tail(ctx, &script).unwrap_or_else(|| (Form::Body, body(&script)))
     };
     shared.borrow_mut().form = form;
     let main = evaluate::<Function>(ctx, &code).map_err(|_| refusal(ctx, prelude, &script))?;
@@ -97,7 +96,8 @@ fn expression(ctx: &Ctx<'_>, script: &str) -> Option<String> {
 
 /// Parentheses and brackets differ in what may stand between them: nothing that leaves one is at home in the other.
 fn is_expression(ctx: &Ctx<'_>, text: &str) -> bool {
-    parses(ctx, &format!("throw 0; (async () => (\n{text}\n))")) && parses(ctx, &format!("throw 0; (async () => [\n{text}\n])"))
+    parses(ctx, &format!("throw 0; (async () => (\n{text}\n))"))
+        && parses(ctx, &format!("throw 0; (async () => [\n{text}\n])"))
 }
 
 fn is_body(ctx: &Ctx<'_>, text: &str) -> bool {
@@ -178,7 +178,7 @@ fn split(ctx: &Ctx<'_>, script: &str, offset: usize) -> Option<(Form, String)> {
     Some((Form::Tail { line, column }, format!("(async (last$) => {{\n{head}{LAST}{text}\n)}})")))
 }
 
-/// The pending SyntaxError as the author is told it.
+/// The pending `SyntaxError` as the author is told it.
 fn refusal(ctx: &Ctx<'_>, prelude: &Prelude, script: &str) -> String {
     let value = ctx.catch();
     let mut text = prelude.thrown(ctx, value).unwrap_or_else(|_| "the script cannot be compiled".into());

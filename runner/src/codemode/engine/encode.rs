@@ -65,7 +65,18 @@ impl<'a, 'js> Encoder<'a, 'js> {
     ) -> rquickjs::Result<Self> {
         let object_prototype = prelude.object_prototype(ctx)?;
         let out = Sink { text: String::new(), bytes: 0, limit, breaks: Vec::new() };
-        Ok(Self { ctx, prelude, purpose, label, limit, interrupted, object_prototype, frames: Vec::new(), out, visited: 0 })
+        Ok(Self {
+            ctx,
+            prelude,
+            purpose,
+            label,
+            limit,
+            interrupted,
+            object_prototype,
+            frames: Vec::new(),
+            out,
+            visited: 0,
+        })
     }
 
     /// Writes the value. `Err` means that an exception is pending in the engine.
@@ -161,25 +172,29 @@ impl<'a, 'js> Encoder<'a, 'js> {
         if value.is_proxy() && self.prelude.is_array(self.ctx, &value)? {
             return self.open_array(value);
         }
-        if !self.is_plain(object) && let Some(kind) = self.prelude.brand(self.ctx, &value)? {
+        if (value.is_proxy() || !self.is_plain(object))
+            && let Some(kind) = self.prelude.brand(self.ctx, &value)?
+        {
             return self.replaced(value, &format!("a {kind}"));
         }
         let to_json: Value = object.get(PredefinedAtom::ToJSON)?;
         if let Some(function) = to_json.as_function() {
-            return self.from_to_json(function, &value, key);
+            return self.replaced_by_to_json(function, &value, key);
         }
         let keys = object.own_keys::<Atom>(Filter::new().string().enum_only()).collect::<rquickjs::Result<Vec<_>>>()?;
         self.out.push("{");
         self.open(Frame::Object { object: object.clone(), keys, next: 0, empty: true })
     }
 
-    fn from_to_json(&mut self, function: &Function<'js>, value: &Value<'js>, key: &str) -> rquickjs::Result<()> {
+    fn replaced_by_to_json(&mut self, function: &Function<'js>, value: &Value<'js>, key: &str) -> rquickjs::Result<()> {
         let replaced: Value = function.call((rquickjs::function::This(value.clone()), key))?;
         // What `toJSON` returned is taken as it is: asking it again could go on for ever.
         match replaced.type_of() {
             Type::Object => {
                 let Some(object) = replaced.as_object() else { return Ok(()) };
-                let keys = object.own_keys::<Atom>(Filter::new().string().enum_only()).collect::<rquickjs::Result<Vec<_>>>()?;
+                let keys = object
+                    .own_keys::<Atom>(Filter::new().string().enum_only())
+                    .collect::<rquickjs::Result<Vec<_>>>()?;
                 self.out.push("{");
                 self.open(Frame::Object { object: object.clone(), keys, next: 0, empty: true })
             }
@@ -274,7 +289,9 @@ impl<'a, 'js> Encoder<'a, 'js> {
         match data.type_of() {
             Type::Object => {
                 let Some(object) = data.into_object() else { return Ok(()) };
-                let keys = object.own_keys::<Atom>(Filter::new().string().enum_only()).collect::<rquickjs::Result<Vec<_>>>()?;
+                let keys = object
+                    .own_keys::<Atom>(Filter::new().string().enum_only())
+                    .collect::<rquickjs::Result<Vec<_>>>()?;
                 self.out.push("{");
                 self.open(Frame::Object { object, keys, next: 0, empty: true })
             }
@@ -284,7 +301,10 @@ impl<'a, 'js> Encoder<'a, 'js> {
 
     fn promise_error(&self) -> rquickjs::Error {
         let path = self.path();
-        Exception::throw_type(self.ctx, &format!("{path} is a promise: a call was not awaited; write `await` before it"))
+        Exception::throw_type(
+            self.ctx,
+            &format!("{path} is a promise: a call was not awaited; write `await` before it"),
+        )
     }
 
     fn range_error(&self, message: &str) -> rquickjs::Error {

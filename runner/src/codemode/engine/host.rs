@@ -5,8 +5,9 @@ use std::rc::Rc;
 use rquickjs::{Array, Ctx, Exception, Function, Object, Value};
 
 use super::encode::{Encoder, Purpose};
+use super::ending::{finish, notes, show};
 use super::prelude::Prelude;
-use super::{Shared, finish, notes, show};
+use super::{Realm, Shared};
 use crate::codemode::wire::{Channel, End, Listed};
 use crate::codemode::{absent, callee, declaration, identifier, image, search, source, suggest};
 
@@ -84,7 +85,8 @@ fn output<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs:
     let show = move |ctx: Ctx<'js>, value: Value<'js>, label: String| -> rquickjs::Result<String> {
         let limit = state.borrow().start.output_bytes;
         let prelude = prelude(&ctx, &state)?;
-        let (mut text, bytes) = show(&ctx, &prelude, &state, &value, &label, limit)?;
+        let realm = Realm { ctx: &ctx, prelude: &prelude, shared: &state };
+        let (mut text, bytes) = show(&realm, &value, &label, limit)?;
         // What is not sent still counts for the size that the result names.
         let kept = text.len() as u64;
         state.borrow_mut().count_unsent(bytes - kept.min(bytes));
@@ -95,7 +97,8 @@ fn output<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs:
     let state = Rc::clone(shared);
     let exit = move |ctx: Ctx<'js>| -> rquickjs::Result<()> {
         let prelude = prelude(&ctx, &state)?;
-        let end = End { notes: notes(&ctx, &prelude, &state, true), ..End::default() };
+        let realm = Realm { ctx: &ctx, prelude: &prelude, shared: &state };
+        let end = End { notes: notes(&realm, true), ..End::default() };
         finish(&state, end)
     };
     host.set("exit", Function::new(ctx.clone(), exit)?)
@@ -113,7 +116,7 @@ fn places<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs:
     let callee = move |line: u32, column: u32, problem: String| -> Option<String> {
         let state = state.borrow();
         let (line, column) = state.form.place(line, column, &state.start.script)?;
-        let text = callee::callee(source::line(&state.start.script, line)?, column, problem == "not a constructor")?;
+        let (text, problem) = callee::callee(source::line(&state.start.script, line)?, column, &problem)?;
         let hint = suggest::missing_tool(&text, state.start.tools.iter().map(|tool| tool.name.as_str()));
         Some(format!("{text} is {problem}{}", hint.unwrap_or_default()))
     };

@@ -5,8 +5,10 @@
 
 mod compile;
 mod encode;
+mod ending;
 mod host;
 mod prelude;
+mod state;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,24 +16,17 @@ use std::time::{Duration, Instant};
 
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::promise::PromiseState;
-use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Persistent, Promise, Runtime, Value};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Promise, Runtime, Value};
 
 use self::compile::Form;
-use self::encode::{Encoder, Purpose};
+use self::ending::{completed, failed, finish, stalled, thrown, timed_out};
 use self::prelude::Prelude;
-use super::image;
-use super::wire::{CallResult, Channel, End, FromWorker, How, Image, Printed, Reply, Start};
+use self::state::State;
+use super::wire::{CallResult, End, FromWorker, How, Reply, Start};
 
-/// Bytes of native stack the engine may use. Its own check turns deeper recursion into a RangeError; the process's stack is
+/// Bytes of native stack the engine may use. Its own check turns deeper recursion into a `RangeError`; the process's stack is
 /// several times larger (`sandbox::confine_worker`).
 const STACK: usize = 4 << 20;
-/// Bytes of an error's text: enough for frames and causes, small enough to be kept whole in most budgets.
-const ERROR_BYTES: usize = 16 << 10;
-/// Bytes of one stored value, and of all of them with their keys.
-const STORED_VALUE: usize = 256 << 10;
-const STORED: usize = 1 << 20;
-/// Notes that are worth reading.
-const MOST_NOTES: usize = 10;
 
 type Intrinsics = (
     intrinsic::Date,
@@ -60,27 +55,14 @@ pub(super) trait Port: 'static {
     fn end(&mut self, end: End) -> !;
 }
 
-/// What the engine's host functions share.
-struct State {
-    port: Box<dyn Port>,
-    start: Start,
-    deadline: Instant,
-    prelude: Option<Rc<Prelude>>,
-    /// Set by the interrupt: the frames the script was at.
-    interrupted: Option<String>,
-    form: Form,
-    /// The form's value counts only when nothing was printed.
-    last_expression: bool,
-    printed: [u64; 2],
-    sent: [usize; 2],
-    images: usize,
-    store: Vec<(String, Option<String>)>,
-    stored_bytes: usize,
-    in_flight: usize,
-    rejections: Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>,
-}
-
 type Shared = Rc<RefCell<State>>;
+
+/// Where a script runs: the engine's context, the prelude's functions in it, and what is shared with the host functions.
+struct Realm<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    prelude: &'a Prelude,
+    shared: &'a Shared,
+}
 
 /// Runs one script to its end, which is the process's end.
 pub(super) fn run(start: Start, port: Box<dyn Port>) -> ! {
@@ -132,121 +114,37 @@ fn engine(heap: usize, deadline: Instant, shared: &Shared) -> rquickjs::Result<(
     Ok((runtime, context))
 }
 
-impl State {
-    fn track_rejection<'js>(&mut self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
-        let promise = Persistent::save(ctx, promise);
-        if is_handled {
-            self.rejections.retain(|(known, _)| *known != promise);
-        } else if self.rejections.len() < 64 {
-            self.rejections.push((promise, Persistent::save(ctx, reason)));
-        }
-    }
-
-    fn is_late(&self) -> bool {
-        Instant::now() >= self.deadline
-    }
-
-    fn print(&mut self, channel: Channel, text: String) {
-        let index = channel as usize;
-        let (Some(printed), Some(sent)) = (self.printed.get_mut(index), self.sent.get_mut(index)) else { return };
-        *printed += text.len() as u64 + 1;
-        let room = self.start.output_bytes.saturating_sub(*sent);
-        if room == 0 {
-            return;
-        }
-        let mut text = text;
-        text.truncate(text.floor_char_boundary(room));
-        *sent += text.len() + 1;
-        self.port.send(&FromWorker::Print(Printed { channel, text }));
-    }
-
-    /// Bytes that `text` had and that were not even handed over.
-    fn count_unsent(&mut self, bytes: u64) {
-        if let Some(printed) = self.printed.first_mut() {
-            *printed += bytes;
-        }
-    }
-
-    /// Keeps a value for later scripts. The error says which bound it would pass.
-    fn store(&mut self, key: String, json: Option<String>) -> Result<(), String> {
-        let size = json.as_ref().map_or(0, String::len);
-        if size > STORED_VALUE {
-            return Err(format!("the value has {size} bytes as JSON; store() keeps at most {STORED_VALUE}"));
-        }
-        let known = self.start.store.iter().position(|(name, _)| *name == key);
-        let old = known.and_then(|index| self.start.store.get(index)).map_or(0, |(name, json)| name.len() + json.len());
-        let new = json.as_ref().map_or(0, |json| key.len() + json.len());
-        if self.stored_bytes - old + new > STORED {
-            return Err(format!("store() keeps at most {STORED} bytes in all; remove a key with store(key, undefined)"));
-        }
-        self.stored_bytes = self.stored_bytes - old + new;
-        if let Some(index) = known {
-            self.start.store.remove(index);
-        }
-        if let Some(json) = &json {
-            self.start.store.push((key.clone(), json.clone()));
-        }
-        self.store.retain(|(name, _)| *name != key);
-        self.store.push((key, json));
-        Ok(())
-    }
-
-    fn send_image(&mut self, image: Image) -> Result<(), String> {
-        if self.images >= image::MOST {
-            return Err(format!("a script returns at most {} images", image::MOST));
-        }
-        self.images += 1;
-        self.port.send(&FromWorker::Image(image));
-        Ok(())
-    }
-}
-
-/// Ends the process with what the script did.
-fn finish(shared: &Shared, mut end: End) -> ! {
-    let mut state = shared.borrow_mut();
-    let [text, console] = state.printed;
-    end.text_bytes = text;
-    end.console_bytes = console;
-    end.notes.truncate(MOST_NOTES);
-    if end.how == How::Completed {
-        end.store = std::mem::take(&mut state.store);
-    }
-    state.port.end(end)
-}
-
-fn failed(how: How, error: String) -> End {
-    End { how, error, ..End::default() }
-}
-
 /// Compiles and runs the script of the start message.
 fn script(ctx: &Ctx<'_>, shared: &Shared) -> End {
     let prelude = match install(ctx, shared) {
         Ok(prelude) => prelude,
         Err(error) => return failed(How::OutOfMemory, format!("the engine could not start: {error}")),
     };
-    let program = match compile::compile(ctx, &prelude, shared) {
+    let realm = Realm { ctx, prelude: &prelude, shared };
+    let program = match compile::compile(&realm) {
         Ok(program) => program,
         Err(refusal) => return failed(How::Refused, refusal),
     };
     let main: Value = match program.main.call((program.last,)) {
         Ok(value) => value,
-        Err(error) => return thrown(ctx, &prelude, shared, error),
+        Err(error) => return thrown(&realm, error),
     };
     let Some(promise) = main.as_promise() else {
-        return completed(ctx, &prelude, shared, &main);
+        return completed(&realm, &main);
     };
-    if let Err(end) = drive(ctx, &prelude, shared, promise) {
-        return end;
-    }
-    match promise.result::<Value>() {
-        Some(Ok(value)) => completed(ctx, &prelude, shared, &value),
-        Some(Err(error)) => thrown(ctx, &prelude, shared, error),
-        None => stalled(ctx, &prelude, shared),
+    match drive(&realm, promise) {
+        Drive::Late => timed_out(&realm),
+        Drive::Failed(error) => thrown(&realm, error),
+        Drive::Settled => match promise.result::<Value>() {
+            Some(Ok(value)) => completed(&realm, &value),
+            Some(Err(error)) => thrown(&realm, error),
+            None => stalled(&realm),
+        },
     }
 }
 
 /// Evaluates the prelude and gives the script its globals.
-fn install<'js>(ctx: &Ctx<'js>, shared: &Shared) -> Result<Rc<Prelude>, String> {
+fn install(ctx: &Ctx<'_>, shared: &Shared) -> Result<Rc<Prelude>, String> {
     let build = || -> rquickjs::Result<Rc<Prelude>> {
         let mut options = EvalOptions::default();
         options.filename = Some("anchorhold".into());
@@ -261,173 +159,55 @@ fn install<'js>(ctx: &Ctx<'js>, shared: &Shared) -> Result<Rc<Prelude>, String> 
     build().catch(ctx).map_err(|error| error.to_string())
 }
 
+/// Why there is nothing more to run.
+enum Drive {
+    /// The promise is settled, or no call is left that could settle it.
+    Settled,
+    /// The deadline has passed.
+    Late,
+    /// An answer could not be delivered.
+    Failed(rquickjs::Error),
+}
+
 /// Runs jobs and delivers answers until the promise is settled or can not be.
-fn drive<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, promise: &Promise<'js>) -> Result<(), End> {
+fn drive<'js>(realm: &Realm<'_, 'js>, promise: &Promise<'js>) -> Drive {
+    let is_late = || {
+        let state = realm.shared.borrow();
+        state.interrupted.is_some() || state.is_late()
+    };
     loop {
-        while ctx.execute_pending_job() {
-            if shared.borrow().interrupted.is_some() || shared.borrow().is_late() {
-                return Err(timed_out(ctx, prelude, shared));
+        while realm.ctx.execute_pending_job() {
+            if is_late() {
+                return Drive::Late;
             }
         }
-        if shared.borrow().interrupted.is_some() {
-            return Err(timed_out(ctx, prelude, shared));
+        if realm.shared.borrow().interrupted.is_some() {
+            return Drive::Late;
         }
-        if promise.state() != PromiseState::Pending || shared.borrow().in_flight == 0 {
-            return Ok(());
+        if promise.state() != PromiseState::Pending || realm.shared.borrow().in_flight == 0 {
+            return Drive::Settled;
         }
-        let line = shared.borrow_mut().port.receive();
-        let Some(line) = line else {
-            return Err(failed(How::TimedOut, "the runner went away".into()));
-        };
-        deliver(ctx, prelude, shared, &line).map_err(|error| thrown(ctx, prelude, shared, error))?;
+        let line = realm.shared.borrow_mut().port.receive();
+        // Without a host there is nobody to tell; its end of the pipe is closed in both directions.
+        let Some(line) = line else { return Drive::Late };
+        if let Err(error) = deliver(realm, &line) {
+            return Drive::Failed(error);
+        }
     }
 }
 
-fn deliver<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, line: &str) -> rquickjs::Result<()> {
+fn deliver(realm: &Realm<'_, '_>, line: &str) -> rquickjs::Result<()> {
     let Ok(reply) = serde_json::from_str::<Reply>(line) else { return Ok(()) };
     {
-        let mut state = shared.borrow_mut();
+        let mut state = realm.shared.borrow_mut();
         state.in_flight = state.in_flight.saturating_sub(1);
     }
     match reply.result {
         CallResult::Json(json) => {
-            let value = ctx.json_parse(json.get())?;
-            prelude.resolve(ctx, reply.id, value)
+            let value = realm.ctx.json_parse(json.get())?;
+            realm.prelude.resolve(realm.ctx, reply.id, value)
         }
-        CallResult::Text(text) => prelude.resolve(ctx, reply.id, text.as_ref()),
-        CallResult::Error { message, code } => prelude.reject(ctx, reply.id, &message, &code),
+        CallResult::Text(text) => realm.prelude.resolve(realm.ctx, reply.id, text.as_ref()),
+        CallResult::Error { message, code } => realm.prelude.reject(realm.ctx, reply.id, &message, &code),
     }
-}
-
-fn completed<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, value: &Value<'js>) -> End {
-    let mut end = End::default();
-    let (limit, counts) = {
-        let state = shared.borrow();
-        (state.start.output_bytes, !(state.last_expression && state.printed != [0; 2]))
-    };
-    if counts && !value.is_undefined() {
-        match show(ctx, prelude, shared, value, "result", limit) {
-            Ok((text, bytes)) => {
-                end.value = Some(text);
-                end.value_bytes = bytes;
-            }
-            Err(error) => return thrown(ctx, prelude, shared, error),
-        }
-    }
-    end.notes = notes(ctx, prelude, shared, true);
-    end
-}
-
-/// A value as it is printed: a string as it is, the rest as JSON.
-fn show<'js>(
-    ctx: &Ctx<'js>,
-    prelude: &Prelude,
-    shared: &Shared,
-    value: &Value<'js>,
-    label: &str,
-    limit: usize,
-) -> rquickjs::Result<(String, u64)> {
-    if value.is_string() {
-        let mut text = prelude.text(value);
-        let bytes = text.len() as u64;
-        text.truncate(text.floor_char_boundary(limit));
-        return Ok((text, bytes));
-    }
-    let late = || shared.borrow().is_late();
-    let encoded = Encoder::new(ctx, prelude, Purpose::Output, label, limit, &late)?.encode(value)?;
-    Ok((encoded.text, encoded.bytes as u64))
-}
-
-fn stalled<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared) -> End {
-    let mut end = failed(
-        How::Stalled,
-        "the script waits for something that can never come: it awaits a promise, and no call is running that could settle it"
-            .into(),
-    );
-    end.notes = notes(ctx, prelude, shared, false);
-    end
-}
-
-fn timed_out<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared) -> End {
-    let frames = shared.borrow().interrupted.clone().unwrap_or_default();
-    let timeout = shared.borrow().start.timeout_ms;
-    let mut end = failed(How::TimedOut, format!("the deadline of {timeout} ms passed{frames}"));
-    end.notes = notes(ctx, prelude, shared, false);
-    end
-}
-
-/// What was thrown, told apart by what the engine throws of its own accord.
-fn thrown<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, error: rquickjs::Error) -> End {
-    if shared.borrow().interrupted.is_some() || shared.borrow().is_late() {
-        return timed_out(ctx, prelude, shared);
-    }
-    let out_of_memory = |frames: &str| {
-        let heap = shared.borrow().start.heap_bytes;
-        failed(How::OutOfMemory, format!("the script's heap of {} MiB is used up{frames}", heap >> 20))
-    };
-    if !error.is_exception() {
-        return match error {
-            rquickjs::Error::Allocation => out_of_memory(""),
-            other => failed(How::Threw, other.to_string()),
-        };
-    }
-    let value = ctx.catch();
-    let message = value.as_exception().and_then(|exception| exception.message());
-    let is_engine_error = value.as_exception().is_some_and(|exception| {
-        exception.get::<_, String>("name").is_ok_and(|name| name == "InternalError")
-    });
-    // Out of memory has four shapes: its error, an error whose text could not be made either, `null`, nothing at all.
-    if value.type_of() == rquickjs::Type::Uninitialized
-        || is_engine_error && matches!(message.as_deref(), None | Some("" | "out of memory"))
-        || value.is_null() && never_says_null(shared)
-    {
-        return out_of_memory("");
-    }
-    let mut text = match prelude.thrown(ctx, value) {
-        Ok(text) if shared.borrow().interrupted.is_none() => text,
-        Ok(_) => return timed_out(ctx, prelude, shared),
-        Err(_) if shared.borrow().is_late() => return timed_out(ctx, prelude, shared),
-        Err(_) => {
-            ctx.catch();
-            "an error that cannot be printed".into()
-        }
-    };
-    if let Some(excerpt) = compile::excerpt(&shared.borrow().start.script, &text) {
-        text.push_str(&excerpt);
-    }
-    text.truncate(text.floor_char_boundary(ERROR_BYTES));
-    let mut end = failed(How::Threw, text);
-    end.notes = notes(ctx, prelude, shared, false);
-    end
-}
-
-/// Out of memory can arrive as a thrown `null`. A script that does not contain the word is hardly the one who threw it.
-fn never_says_null(shared: &Shared) -> bool {
-    !shared.borrow().start.script.contains("null")
-}
-
-/// What the script should know about its own end.
-fn notes<'js>(ctx: &Ctx<'js>, prelude: &Prelude, shared: &Shared, completed: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Ok((calls, total)) = prelude.unfinished(ctx)
-        && total > 0
-    {
-        let shown = calls.iter().take(5).map(|(tool, line)| match line {
-            0 => tool.clone(),
-            line => format!("{tool} (line {line})"),
-        });
-        let shown: Vec<String> = shown.collect();
-        let more = if total > shown.len() { format!(" and {} more", total - shown.len()) } else { String::new() };
-        let why = if completed { "the script ended without awaiting" } else { "cancelled, still running at the end" };
-        notes.push(format!("{why}: {}{more}{}", shown.join(", "), if completed { "; cancelled" } else { "" }));
-    }
-    let rejections = std::mem::take(&mut shared.borrow_mut().rejections);
-    if completed {
-        for (_, reason) in rejections.into_iter().take(3) {
-            let text = reason.restore(ctx).and_then(|reason| prelude.thrown(ctx, reason));
-            let text = text.unwrap_or_else(|_| "an error that cannot be printed".into());
-            notes.push(format!("a promise was rejected and nobody awaited it: {text}"));
-        }
-    }
-    notes
 }

@@ -18,7 +18,8 @@ pub(super) struct Prelude {
 
 impl Prelude {
     pub(super) fn new<'js>(ctx: &Ctx<'js>, exports: &Object<'js>) -> rquickjs::Result<Self> {
-        let kept = |name: &str| -> rquickjs::Result<Kept> { Ok(Persistent::save(ctx, exports.get::<_, Function>(name)?)) };
+        let kept =
+            |name: &str| -> rquickjs::Result<Kept> { Ok(Persistent::save(ctx, exports.get::<_, Function>(name)?)) };
         Ok(Self {
             settle: kept("settle")?,
             unfinished: kept("unfinished")?,
