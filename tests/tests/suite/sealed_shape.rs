@@ -94,10 +94,17 @@ fn change(pod: &mut Value, pointer: &str, value: Value) {
     }
 }
 
+/// The tests' namespaces ask for Pod Security "restricted", which refuses much of this before our policies are asked.
+fn without_pod_security(case: &Case) {
+    let label = "pod-security.kubernetes.io/enforce=privileged";
+    command::run("kubectl", &["label", "namespace", &case.namespace, "--overwrite", label]);
+}
+
 #[tokio::test]
 async fn the_operator_itself_can_make_no_pod_of_another_shape() {
     Installation::ready();
     let case = Case::new("shape").await;
+    without_pod_security(&case);
     let mut pods = vec![sealed("sealed")];
     let mut expected = BTreeMap::from([("sealed".to_owned(), "")]);
     for (number, (pointer, value, refusal)) in breaches().into_iter().enumerate() {
@@ -135,6 +142,7 @@ async fn the_operator_itself_can_make_no_pod_of_another_shape() {
 async fn nobody_puts_another_program_into_a_running_job() {
     Installation::ready();
     let case = Case::new("entered").await;
+    without_pod_security(&case);
     let job = script("entered", "for (;;) {}").with("activeDeadlineSeconds", json!(600));
     let job = job.create(&case.cluster, &case.namespace).await;
     job.started().await;
