@@ -135,6 +135,10 @@ impl Codemode {
         if outcome != Outcome::Completed && !made.is_empty() {
             notes.push(format!("calls that finished before that are not undone: {made}"));
         }
+        if !images.is_empty() {
+            let kinds: Vec<&str> = images.iter().map(|image| image.mime_type.as_str()).collect();
+            notes.push(format!("images returned beside this text: {}", kinds.join(", ")));
+        }
         let is_silent = [&error, &value, &text, &console].iter().all(|part| part.bytes == 0) && images.is_empty();
         if outcome == Outcome::Completed && is_silent {
             notes.push(

@@ -109,7 +109,7 @@ async fn fault_08_names_of_object_prototype_are_ordinary_names() {
 async fn fault_09_a_script_may_patch_its_own_realm() {
     let script = "const a = [1, 2]; a.map = () => 1; Array.prototype.extra = function () { return this.length };
         Promise.prototype.then = () => 7; Array.prototype.push = null; JSON.stringify = () => 'x'; Map = Set = String = null;
-        Object.prototype.toJSON = undefined; Array.prototype[Symbol.iterator] = null; Reflect.apply = null;
+        Object.prototype.toJSON = undefined; Object.prototype.get = () => 1; Array.prototype[Symbol.iterator] = null; Reflect.apply = null;
         console.log({a: [1]}); text({b: 1});
         return [a.map(), a.extra(), await tools.echo({c: 1})]";
     let (outcome, text) = run(script).await;

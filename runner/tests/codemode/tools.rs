@@ -88,6 +88,7 @@ async fn images_are_what_their_bytes_are() {
     let gif = "R0lGODlhAQABAAAAACw=";
     let result = result(&format!("image('data:image/png;base64,{gif}'); image({{data: '{gif}'}})")).await;
     assert_eq!(result.images.len(), 2);
+    assert_eq!(result.text, "- images returned beside this text: image/gif, image/gif");
     assert_eq!((result.images[0].mime_type.as_str(), result.images[0].data.as_str()), ("image/gif", gif));
     assert!(run("image('aGVsbG8=')").await.1.starts_with("TypeError: image(): the image is neither"));
     assert!(run(&format!("for (let i = 0; i < 9; i++) image('{gif}')")).await.1.contains("at most 8 images"));

@@ -28,6 +28,16 @@ use super::wire::{CallResult, End, FromWorker, How, Reply, Start};
 /// several times larger (`sandbox::confine_worker`).
 const STACK: usize = 4 << 20;
 
+/// The script's globals: one function expression, in pieces that are read one after another and see one another.
+const PRELUDE: &str = concat!(
+    include_str!("../prelude/taken.js"),
+    include_str!("../prelude/stacks.js"),
+    include_str!("../prelude/values.js"),
+    include_str!("../prelude/console.js"),
+    include_str!("../prelude/tools.js"),
+    include_str!("../prelude/globals.js"),
+);
+
 type Intrinsics = (
     intrinsic::Date,
     intrinsic::Eval, // Compiling the script needs it; the global is removed.
@@ -148,7 +158,7 @@ fn install(ctx: &Ctx<'_>, shared: &Shared) -> Result<Rc<Prelude>, String> {
     let build = || -> rquickjs::Result<Rc<Prelude>> {
         let mut options = EvalOptions::default();
         options.filename = Some("anchorhold".into());
-        let prelude: Function = ctx.eval_with_options(include_str!("../prelude.js"), options)?;
+        let prelude: Function = ctx.eval_with_options(PRELUDE, options)?;
         let host = host::functions(ctx, shared)?;
         let setup = host::setup(ctx, shared)?;
         let exports: Object = prelude.call((host, setup))?;

@@ -1,4 +1,4 @@
-//! What `prelude.js` returns: functions taken from the realm before the script could change it.
+//! What the prelude returns: functions taken from the realm before the script could change it.
 
 use rquickjs::{Atom, Ctx, Function, IntoJs, Object, Persistent, Value};
 
