@@ -33,7 +33,7 @@ async fn a_deadline_ends_the_job_and_keeps_its_logs() {
     Installation::ready();
     let case = Case::new("deadline").await;
     let job =
-        script("slow", FOREVER).with("activeDeadlineSeconds", json!(6)).create(&case.cluster, &case.namespace).await;
+        script("slow", FOREVER).with("activeDeadlineSeconds", json!(12)).create(&case.cluster, &case.namespace).await;
     assert_eq!(job.failed().await.0, "DeadlineExceeded");
     logs_are_readable(&case, &job).await;
 }

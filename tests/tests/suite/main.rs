@@ -9,7 +9,6 @@
 
 mod admission;
 mod bad_input;
-mod burst;
 mod confinement;
 mod disruption;
 mod endings;

@@ -8,15 +8,14 @@ const LIST: &str = "return await tools.ls({path: '/workspace/app'})";
 
 /// A PersistentVolume on a folder of the node, and a claim of it in the namespace.
 pub(crate) async fn claim(case: &Case, name: &str, folder: &str, kind: &str) -> Value {
-    let volume = format!("{}-{name}", case.namespace);
+    // Volumes are of no namespace: one of an earlier run on a kept node must not stand in the way.
+    let volume = format!("{}-{name}-{}", case.namespace, std::process::id());
     let manifest = json!({
         "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
         "spec": {"capacity": {"storage": "1Mi"}, "accessModes": ["ReadWriteMany"], "storageClassName": "",
                  "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": folder, "type": kind},
                  "claimRef": {"namespace": case.namespace, "name": name}},
     });
-    // Volumes are of no namespace: one of an earlier run on a kept node would stand in the way.
-    case.cluster.delete("v1", "PersistentVolume", "", &volume).await;
     case.cluster.create("", &manifest.to_string()).await;
     let claim = json!({
         "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},

@@ -1,4 +1,11 @@
-//! Two hundred jobs at once.
+//! Two hundred jobs at once; alone, since it takes the whole node.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed expectation is a failed test"
+)]
 
 use anchorhold_cluster_tests::job::{script, status_of};
 use anchorhold_cluster_tests::wait::until;
