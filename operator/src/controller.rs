@@ -12,7 +12,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anchorhold_crds::{Agent, ConditionType, Job, McpServer, is_true};
+use anchorhold_crds::{Agent, Job, McpServer};
 use futures::stream::StreamExt as _;
 use k8s_openapi::api::core::v1::Pod;
 use kube::runtime::applier;
@@ -25,10 +25,10 @@ use tokio::task::JoinSet;
 
 use crate::context::Context;
 use crate::error::{Class, Error, chain};
-use crate::feed::{Change, Feed, Scope, slim, slim_pod};
+use crate::feed::{Change, Feed, Scope, ended, slim, slim_job, slim_pod};
 use crate::metrics::Kind;
 use crate::object::{Guarded, OurKind};
-use crate::stores::{Writers, full_name};
+use crate::stores::{StoreWriter, Writers, full_name};
 use crate::{agent, job, mcp_server, unreadable};
 
 /// Pods of jobs and nothing else.
@@ -59,7 +59,7 @@ pub async fn run(
     let mut feeds = JoinSet::new();
     let shared = Arc::clone(&ctx);
     let queue = job_tx.clone();
-    feeds.spawn(feed(Kind::Job, &scopes, None, slim, jobs).run(
+    feeds.spawn(feed(Kind::Job, &scopes, None, slim_job, jobs).run(
         ctx.client.clone(),
         ctx.metrics.clone(),
         async move |change| on_job(&shared, &queue, change).await,
@@ -110,9 +110,16 @@ pub async fn run(
         stop.clone(),
         mcp_server::reconcile,
     ));
+    let controllers_end = async {
+        while controllers.join_next().await.is_some() {
+            if !*stop.borrow() {
+                tracing::error!("a controller ended that must not end");
+                break;
+            }
+        }
+    };
     tokio::select! {
-        // The controllers end by themselves once told to stop.
-        () = async { while controllers.join_next().await.is_some() {} } => {}
+        () = controllers_end => {}
         _ = feeds.join_next() => tracing::error!("a watch ended that must not end"),
     }
 }
@@ -122,7 +129,7 @@ fn feed<K>(
     scopes: &[Scope],
     labels: Option<&'static str>,
     slim: fn(&mut K),
-    writer: kube::runtime::reflector::store::Writer<K>,
+    writer: StoreWriter<K>,
 ) -> Feed<K>
 where
     K: crate::feed::Watchable,
@@ -213,12 +220,6 @@ fn jobs_of(jobs: &Store<Guarded<Job>>, agent: &Guarded<Agent>) -> Vec<Trigger<Jo
         })
     };
     jobs.state_filter(of_agent).iter().map(|job| ObjectRef::from_obj(&**job)).collect()
-}
-
-fn ended(job: &Job) -> bool {
-    job.status.as_ref().is_some_and(|status| {
-        is_true(&status.conditions, ConditionType::Complete) || is_true(&status.conditions, ConditionType::Failed)
-    })
 }
 
 /// The Agents of the server's namespace that name it.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use anchorhold_crds::{ConditionType, Job, is_true};
 use futures::stream::{SelectAll, StreamExt as _};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::runtime::WatchStreamExt as _;
@@ -17,7 +18,8 @@ use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 
 use crate::metrics::{Kind, Metrics};
-use crate::stores::replace;
+use crate::object::Guarded;
+use crate::stores::{StoreWriter, replace};
 
 /// What is watched of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +81,7 @@ pub struct Feed<K: Watchable> {
     /// Takes from an object what nobody reads, before it is stored.
     pub slim: fn(&mut K),
     /// The store's writing end.
-    pub writer: Writer<K>,
+    pub(crate) writer: StoreWriter<K>,
 }
 
 impl<K> Feed<K>
@@ -127,7 +129,7 @@ where
 /// One store fed by the watches of several scopes.
 struct Mirror<K: Watchable> {
     scopes: Vec<ScopeState<K>>,
-    writer: Writer<K>,
+    writer: StoreWriter<K>,
     store: Store<K>,
     ready: bool,
 }
@@ -140,9 +142,9 @@ struct ScopeState<K> {
 }
 
 impl<K: Watchable> Mirror<K> {
-    fn new(scopes: Vec<Scope>, writer: Writer<K>) -> Self {
+    fn new(scopes: Vec<Scope>, writer: StoreWriter<K>) -> Self {
         let scopes = scopes.into_iter().map(|scope| ScopeState { scope, listing: Vec::new(), listed: false }).collect();
-        Self { scopes, store: writer.as_reader(), writer, ready: false }
+        Self { scopes, store: writer.objects.as_reader(), writer, ready: false }
     }
 
     fn apply(&mut self, scope: usize, event: Event<K>) -> Vec<Change<K>> {
@@ -165,7 +167,7 @@ impl<K: Watchable> Mirror<K> {
             Event::Apply(object) => vec![self.put(object)],
             Event::Delete(object) => {
                 let old = self.store.get(&ObjectRef::from_obj(&object));
-                self.writer.apply_watcher_event(&Event::Delete(object.clone()));
+                self.writer.objects.apply_watcher_event(&Event::Delete(object.clone()));
                 vec![Change::Deleted(old.unwrap_or_else(|| Arc::new(object)))]
             }
         }
@@ -174,7 +176,7 @@ impl<K: Watchable> Mirror<K> {
     fn put(&mut self, object: K) -> Change<K> {
         let reference = ObjectRef::from_obj(&object);
         let old = self.store.get(&reference);
-        self.writer.apply_watcher_event(&Event::Apply(object.clone()));
+        self.writer.objects.apply_watcher_event(&Event::Apply(object.clone()));
         // The store has it: it was just applied, and nobody else writes.
         let new = self.store.get(&reference).unwrap_or_else(|| Arc::new(object));
         Change::Applied { new, old }
@@ -188,7 +190,7 @@ impl<K: Watchable> Mirror<K> {
         });
         let mut changes = Vec::with_capacity(listing.len() + gone.len());
         for object in gone {
-            self.writer.apply_watcher_event(&Event::Delete((*object).clone()));
+            self.writer.objects.apply_watcher_event(&Event::Delete((*object).clone()));
             changes.push(Change::Deleted(object));
         }
         changes.extend(listing.into_iter().map(|object| self.put(object)));
@@ -208,6 +210,28 @@ pub fn slim<K: Resource>(object: &mut K) {
     if let Some(annotations) = &mut metadata.annotations {
         annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     }
+}
+
+/// Takes from a Job that has ended its program as well: up to 256 KiB that never run again, times as many Jobs as people
+/// keep. An empty program stays in its place.
+pub fn slim_job(job: &mut Guarded<Job>) {
+    slim(job);
+    if let Guarded::Readable(job) = job
+        && ended(job)
+    {
+        let spec = &mut Arc::make_mut(job).spec;
+        for program in [&mut spec.script, &mut spec.prompt].into_iter().flatten() {
+            *program = String::new();
+        }
+    }
+}
+
+/// Whether the Job has its verdict.
+#[must_use]
+pub fn ended(job: &Job) -> bool {
+    job.status.as_ref().is_some_and(|status| {
+        is_true(&status.conditions, ConditionType::Complete) || is_true(&status.conditions, ConditionType::Failed)
+    })
 }
 
 /// Keeps of a pod its metadata, its status, our own annotations (why we stopped it), and of its spec the node and the deadline.
@@ -256,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_left_while_the_watch_was_broken_is_told_as_deleted() {
-        let mut mirror = Mirror::new(vec![Scope::All], Writer::new(()));
+        let mut mirror = Mirror::new(vec![Scope::All], StoreWriter::new());
         assert_eq!(list(&mut mirror, 0, vec![pod("a", "one"), pod("a", "two")]), ["+one", "+two"]);
         assert_eq!(list(&mut mirror, 0, vec![pod("a", "two"), pod("a", "three")]), ["-one", "~two", "+three"]);
         assert_eq!(told(&mirror.apply(0, Event::Delete(pod("a", "two")))), ["-two"]);
@@ -266,7 +290,7 @@ mod tests {
     #[test]
     fn a_list_of_one_namespace_leaves_the_others_alone() {
         let scopes = Scope::all_of(&["a".into(), "b".into(), "a".into()]);
-        let mut mirror = Mirror::new(scopes, Writer::new(()));
+        let mut mirror = Mirror::new(scopes, StoreWriter::new());
         list(&mut mirror, 0, vec![pod("a", "one")]);
         list(&mut mirror, 1, vec![pod("b", "two")]);
         assert_eq!(list(&mut mirror, 0, vec![]), ["-one"]);
@@ -277,7 +301,7 @@ mod tests {
     async fn a_store_is_ready_when_every_namespace_was_listed() {
         use futures::FutureExt as _;
 
-        let mut mirror = Mirror::new(Scope::all_of(&["a".into(), "b".into()]), Writer::new(()));
+        let mut mirror = Mirror::new(Scope::all_of(&["a".into(), "b".into()]), StoreWriter::new());
         list(&mut mirror, 0, vec![pod("a", "one")]);
         assert!(mirror.store.wait_until_ready().now_or_never().is_none());
         list(&mut mirror, 1, vec![pod("b", "two")]);
@@ -303,5 +327,25 @@ mod tests {
                 "status": {"phase": "Running"},
             })
         );
+    }
+
+    #[test]
+    fn a_stored_job_loses_its_program_when_it_has_ended() {
+        let job = |condition: &str| -> Guarded<Job> {
+            serde_json::from_value(json!({
+                "apiVersion": "anchorhold.dev/v1alpha1", "kind": "Job",
+                "metadata": {"namespace": "a", "name": "count"},
+                "spec": {"agentRef": {"name": "reader"}, "script": "return 1"},
+                "status": {"conditions": [
+                    {"type": condition, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+                ]},
+            }))
+            .unwrap()
+        };
+        for (condition, script) in [("Suspended", "return 1"), ("Complete", ""), ("Failed", "")] {
+            let mut job = job(condition);
+            slim_job(&mut job);
+            assert_eq!(job.readable().unwrap().spec.script.as_deref(), Some(script), "{condition}");
+        }
     }
 }

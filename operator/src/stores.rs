@@ -12,6 +12,7 @@ use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher::Event;
 use kube::{Resource, ResourceExt};
+use tokio::sync::watch;
 
 use crate::object::Guarded;
 
@@ -22,14 +23,38 @@ pub struct Stores {
     pub(crate) agents: Store<Guarded<Agent>>,
     pub(crate) mcp_servers: Store<Guarded<McpServer>>,
     pub(crate) pods: Store<Pod>,
+    filled: [watch::Receiver<bool>; 4],
 }
 
 /// The writing ends of [`Stores`]; each belongs to one feed.
 pub struct Writers {
-    pub(crate) jobs: Writer<Guarded<Job>>,
-    pub(crate) agents: Writer<Guarded<Agent>>,
-    pub(crate) mcp_servers: Writer<Guarded<McpServer>>,
-    pub(crate) pods: Writer<Pod>,
+    pub(crate) jobs: StoreWriter<Guarded<Job>>,
+    pub(crate) agents: StoreWriter<Guarded<Agent>>,
+    pub(crate) mcp_servers: StoreWriter<Guarded<McpServer>>,
+    pub(crate) pods: StoreWriter<Pod>,
+}
+
+/// A store's writing end, and who waits for it to be filled.
+///
+/// `Store::wait_until_ready` of kube-runtime 5 wakes one of its waiters only, and the applier is that one: everybody else
+/// waits for `filled`.
+pub(crate) struct StoreWriter<K>
+where
+    K: Resource + Clone + 'static,
+    K::DynamicType: Eq + Hash + Clone,
+{
+    pub(crate) objects: Writer<K>,
+    filled: watch::Sender<bool>,
+}
+
+impl<K> StoreWriter<K>
+where
+    K: Resource + Clone + 'static,
+    K::DynamicType: Eq + Hash + Clone + Default,
+{
+    pub(crate) fn new() -> Self {
+        Self { objects: Writer::new(K::DynamicType::default()), filled: watch::Sender::new(false) }
+    }
 }
 
 impl Stores {
@@ -37,27 +62,37 @@ impl Stores {
     #[must_use]
     pub fn new() -> (Self, Writers) {
         let writers = Writers {
-            jobs: Writer::new(()),
-            agents: Writer::new(()),
-            mcp_servers: Writer::new(()),
-            pods: Writer::new(()),
+            jobs: StoreWriter::new(),
+            agents: StoreWriter::new(),
+            mcp_servers: StoreWriter::new(),
+            pods: StoreWriter::new(),
         };
         let stores = Self {
-            jobs: writers.jobs.as_reader(),
-            agents: writers.agents.as_reader(),
-            mcp_servers: writers.mcp_servers.as_reader(),
-            pods: writers.pods.as_reader(),
+            jobs: writers.jobs.objects.as_reader(),
+            agents: writers.agents.objects.as_reader(),
+            mcp_servers: writers.mcp_servers.objects.as_reader(),
+            pods: writers.pods.objects.as_reader(),
+            filled: [
+                writers.jobs.filled.subscribe(),
+                writers.agents.filled.subscribe(),
+                writers.mcp_servers.filled.subscribe(),
+                writers.pods.filled.subscribe(),
+            ],
         };
         (stores, writers)
     }
 
     /// Returns when every store holds what the API server had when the watches began. A reconcile before that would
     /// take what has not arrived for what does not exist.
+    ///
+    /// `false` when a writing end is gone: the process is stopping.
     pub async fn ready(&self) -> bool {
-        self.jobs.wait_until_ready().await.is_ok()
-            && self.agents.wait_until_ready().await.is_ok()
-            && self.mcp_servers.wait_until_ready().await.is_ok()
-            && self.pods.wait_until_ready().await.is_ok()
+        for filled in &self.filled {
+            if filled.clone().wait_for(|filled| *filled).await.is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     /// The Job of that name.
@@ -96,16 +131,17 @@ impl Writers {
 }
 
 /// Makes the store hold exactly these objects, and ready.
-pub(crate) fn replace<K>(writer: &mut Writer<K>, objects: impl IntoIterator<Item = K>)
+pub(crate) fn replace<K>(writer: &mut StoreWriter<K>, objects: impl IntoIterator<Item = K>)
 where
     K: Resource + Clone + 'static,
     K::DynamicType: Eq + Hash + Clone,
 {
-    writer.apply_watcher_event(&Event::Init);
+    writer.objects.apply_watcher_event(&Event::Init);
     for object in objects {
-        writer.apply_watcher_event(&Event::InitApply(object));
+        writer.objects.apply_watcher_event(&Event::InitApply(object));
     }
-    writer.apply_watcher_event(&Event::InitDone);
+    writer.objects.apply_watcher_event(&Event::InitDone);
+    writer.filled.send_replace(true);
 }
 
 fn get<K>(store: &Store<K>, namespace: &str, name: &str) -> Option<Arc<K>>
@@ -122,5 +158,33 @@ pub fn full_name<K: Resource>(object: &K) -> String {
     match object.namespace() {
         Some(namespace) => format!("{namespace}/{}", object.name_any()),
         None => object.name_any(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn everybody_who_waits_for_the_stores_goes_on_when_they_are_filled() {
+        let (stores, mut writers) = Stores::new();
+        // As the applier of each controller does, beside all who call `ready`.
+        let applier = stores.jobs.clone();
+        let applier = tokio::spawn(async move { applier.wait_until_ready().await.is_ok() });
+        let waiting: Vec<_> = (0..4)
+            .map(|_| {
+                let stores = stores.clone();
+                tokio::spawn(async move { stores.ready().await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        assert!(stores.ready().now_or_never().is_none());
+        writers.fill(Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for waiter in waiting.into_iter().chain([applier]) {
+            let went_on = tokio::time::timeout(std::time::Duration::from_secs(10), waiter).await;
+            assert!(went_on.expect("a waiter sleeps for ever").unwrap());
+        }
     }
 }
