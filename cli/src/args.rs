@@ -41,7 +41,7 @@ pub(crate) enum Output {
 /// error as they happen.
 ///
 /// Sources that live in a cluster need a folder of this machine: --source NAME=PATH, or an annotation of the Job,
-/// `anchorhold.dev/local-source.NAME: PATH`, relative to the manifest's file. ConfigMaps are taken from the manifests.
+/// `anchorhold.dev/local-source.NAME: PATH`, relative to the manifest's file. A ConfigMap is taken from the manifests.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",

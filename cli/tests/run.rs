@@ -1,5 +1,7 @@
 //! `anchorhold run`, with the real runner and the real kernel.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
 mod support;
 
 use std::io::{BufRead, BufReader};
@@ -277,7 +279,7 @@ fn a_deadline_of_the_job_ends_its_script_with_1() {
     assert!(did.stderr.starts_with("the deadline passed: "), "{}", did.stderr);
 }
 
-/// The processes whose parent chain or group the program made: everything that runs our program in that folder.
+/// The processes of our program that were started in that folder.
 fn processes_in(folder: &Folder) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {

@@ -1,5 +1,7 @@
 //! `anchorhold validate`: one clear message for each thing that can be wrong, with its place.
 
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
 mod support;
 
 use std::io::Write;
@@ -92,10 +94,10 @@ fn text_that_is_not_yaml_says_where() {
 
 #[test]
 fn an_alias_bomb_ends_at_once() {
-    let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..12 {
-        text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")));
-    }
+    let levels: Vec<String> = (1..12)
+        .map(|level| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")))
+        .collect();
+    let text = format!("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n{}", levels.concat());
     assert_eq!(
         findings(&text),
         [

@@ -180,11 +180,11 @@ impl<'t> Builder<'t> {
                 break;
             }
             let key_at = position(span.start);
-            let (key, merges) = self.key(event, span, key_at)?;
+            let (key, is_merge) = self.key(event, span, key_at)?;
             let inner = path.key(&key);
             let (event, span) = self.next()?;
             let node = self.node(event, span, &inner)?;
-            if merges {
+            if is_merge {
                 merge(node, key_at, &mut merged)?;
             } else if let Some(first) = entries.iter().find(|entry| entry.key == key) {
                 let message = format!("this key stands on line {} already; keep one of the two", first.key_at.line);

@@ -67,11 +67,10 @@ fn anchors_aliases_and_merge_keys_are_applied() {
 
 #[test]
 fn an_alias_bomb_ends_at_the_bound() {
-    let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..10 {
-        let list = vec![format!("*a{}", level - 1); 10].join(", ");
-        text.push_str(&format!("a{level}: &a{level} [{list}]\n"));
-    }
+    let levels: Vec<String> = (1..10)
+        .map(|level| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")))
+        .collect();
+    let text = format!("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n{}", levels.concat());
     let (documents, problems) = read(&text);
     assert_eq!(documents, Vec::<Json>::new());
     assert_eq!(

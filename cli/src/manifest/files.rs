@@ -106,7 +106,7 @@ fn text(from: impl Read) -> Result<String, String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+        let line = valid.split(|byte| *byte == b'\n').count();
         format!("line {line} is not UTF-8; save the file as UTF-8")
     })
 }

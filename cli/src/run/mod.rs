@@ -130,8 +130,9 @@ fn execute(args: &RunArgs, plan: &RunPlan, scratch: &Path, record: Option<File>)
     let ended = runtime
         .block_on(child::run(&plan_file, args.unconfined, timeout, errors, |bytes, line| follower.take(bytes, line)))
         .map_err(|error| failed("follow the runner", error))?;
-    let followed = result::complete(&ended, follower.followed, &last_words(&errors_file));
-    Ok((ended, followed))
+    let Follower { followed: heard, .. } = follower;
+    let complete = result::complete(&ended, heard, &last_words(&errors_file));
+    Ok((ended, complete))
 }
 
 /// The run's own folder, for the plan and what the job has no other folder for. Removed when it is dropped.

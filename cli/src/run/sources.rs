@@ -21,7 +21,7 @@ use crate::validate::{Checked, Kind, Object, find};
 /// relative to the manifest's file. A cluster ignores it.
 pub(super) const LOCAL_SOURCE: &str = "anchorhold.dev/local-source.";
 
-/// Resolves every source of the job to an absolute folder that exists. Files of ConfigMaps are written below `scratch`.
+/// Resolves every source of the job to an absolute folder that exists. The files of a ConfigMap are written below `scratch`.
 pub(super) fn resolve(
     checked: &Checked,
     selected: &Selected<'_>,

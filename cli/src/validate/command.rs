@@ -14,7 +14,7 @@ use crate::validate::{self, Checked, Kind};
 struct Summary<'c> {
     /// Whether the exit code is 0.
     valid: bool,
-    /// Jobs, Agents and McpServers that were checked.
+    /// Objects of our kinds that were checked.
     objects: usize,
     /// Documents of other kinds.
     skipped: usize,

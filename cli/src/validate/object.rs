@@ -1,5 +1,6 @@
 //! Checks one object by itself.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -134,7 +135,7 @@ fn check_server(server: &McpServer, violations: &mut Vec<Violation>) -> Option<N
     server.spec.not_implemented()
 }
 
-fn violation(path: impl Into<String>, message: impl ToString) -> Violation {
+fn violation(path: impl Into<String>, message: impl Display) -> Violation {
     Violation { path: path.into(), message: message.to_string() }
 }
 

@@ -1,5 +1,6 @@
 //! Where the checks of one object put what they find.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use crate::document::{Node, Position};
@@ -21,12 +22,12 @@ impl Report {
     }
 
     /// An error about a field at a place.
-    pub(crate) fn error(&mut self, at: Position, field: impl ToString, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, at: Position, field: impl Display, message: impl Into<String>) {
         self.push(Severity::Error, at, &field.to_string(), message.into());
     }
 
     /// A warning about a field at a place.
-    pub(crate) fn warning(&mut self, at: Position, field: impl ToString, message: impl Into<String>) {
+    pub(crate) fn warning(&mut self, at: Position, field: impl Display, message: impl Into<String>) {
         self.push(Severity::Warning, at, &field.to_string(), message.into());
     }
 

@@ -1,6 +1,7 @@
 //! Runs the real program in a folder of its own.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -77,8 +78,8 @@ pub(crate) fn repository() -> PathBuf {
 
 /// An Agent `reader` and a Job `look` with this script.
 pub(crate) fn script_job(script: &str) -> String {
-    let script: String = script.lines().map(|line| format!("    {line}\n")).collect();
-    format!("{AGENT}---\n{}  script: |\n{script}", job("look"))
+    let lines: Vec<String> = script.lines().map(|line| format!("    {line}")).collect();
+    format!("{AGENT}---\n{}  script: |\n{}\n", job("look"), lines.join("\n"))
 }
 
 pub(crate) const AGENT: &str = "\
