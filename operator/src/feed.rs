@@ -12,7 +12,7 @@ use futures::stream::{SelectAll, StreamExt as _};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::reflector::ObjectRef;
-use kube::runtime::reflector::store::{Store, Writer};
+use kube::runtime::reflector::store::Store;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_stored_pod_keeps_its_status_and_loses_what_nobody_reads() {
         let mut full: Pod = serde_json::from_value(json!({
-            "metadata": {"name": "a", "labels": {"x": "y"}, "annotations": {"b": "c"}, "managedFields": [{"manager": "m"}]},
+            "metadata": {"name": "a", "labels": {"x": "y"}, "annotations": {"b": "c", "anchorhold.dev/x": "d"}, "managedFields": [{"manager": "m"}]},
             "spec": {"nodeName": "n", "activeDeadlineSeconds": 5, "containers": [{"name": "runner"}]},
             "status": {"phase": "Running"},
         }))
@@ -322,7 +322,7 @@ mod tests {
             serde_json::to_value(full).unwrap(),
             json!({
                 "apiVersion": "v1", "kind": "Pod",
-                "metadata": {"name": "a", "labels": {"x": "y"}},
+                "metadata": {"name": "a", "labels": {"x": "y"}, "annotations": {"anchorhold.dev/x": "d"}},
                 "spec": {"nodeName": "n", "activeDeadlineSeconds": 5, "containers": []},
                 "status": {"phase": "Running"},
             })

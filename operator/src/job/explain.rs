@@ -32,11 +32,13 @@ async fn warnings(ctx: &Context, pod: &Pod) -> Vec<Event> {
     let (Some(uid), Some(namespace)) = (pod.uid(), pod.namespace()) else { return Vec::new() };
     let api: Api<Event> = Api::namespaced(ctx.client.clone(), &namespace);
     let of_pod = ListParams::default().fields(&format!("involvedObject.uid={uid},type=Warning")).limit(50);
-    let listed = api.list(&of_pod).await;
-    listed.map(|events| events.items).unwrap_or_else(|error| {
-        tracing::warn!(object.name = %pod.name_any(), error = chain(&error), "failed to read the pod's Events");
-        Vec::new()
-    })
+    match api.list(&of_pod).await {
+        Ok(events) => events.items,
+        Err(error) => {
+            tracing::warn!(object.name = %pod.name_any(), error = chain(&error), "failed to read the pod's Events");
+            Vec::new()
+        }
+    }
 }
 
 /// What the kubelet last complained of, in its words.
