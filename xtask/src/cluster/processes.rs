@@ -96,12 +96,16 @@ mod tests {
     use rustix::process::Signal;
 
     use super::{Process, arguments};
+    use crate::cluster::wait::until;
 
     #[test]
     fn a_process_is_read_signalled_and_waited_for() {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let process = Process::open(child.id(), |_| true).unwrap().unwrap();
-        assert_eq!(arguments(child.id()), ["sleep", "600"]);
+        // The parent goes on a moment before the kernel has set up the new program's arguments.
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let started = || Ok(Some(arguments(child.id())).filter(|arguments| !arguments.is_empty()));
+        assert_eq!(until("the arguments", deadline, started).unwrap(), ["sleep", "600"]);
         assert!(!process.ended_before(Instant::now()).unwrap());
         process.signal(Signal::KILL).unwrap();
         assert!(process.ended_before(Instant::now() + Duration::from_secs(10)).unwrap());
