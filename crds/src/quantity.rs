@@ -44,7 +44,8 @@ fn scale(suffix: &str) -> Option<(u128, u128)> {
         "Ei" => (1 << 60, 1),
         exponent => {
             let exponent: i32 = exponent.strip_prefix(['e', 'E'])?.parse().ok()?;
-            let power = 10_u128.checked_pow(exponent.unsigned_abs()).filter(|power| *power <= 1_000_000_000_000_000_000)?;
+            let power =
+                10_u128.checked_pow(exponent.unsigned_abs()).filter(|power| *power <= 1_000_000_000_000_000_000)?;
             if exponent < 0 { (1, power) } else { (power, 1) }
         }
     })

@@ -1,6 +1,13 @@
 //! From a Job and its Agent to the plan, the policy and the pod: `tests/fixtures/<case>/` holds what goes in and what comes
 //! out. After a change that is meant, `UPDATE_FIXTURES=1 cargo test -p anchorhold-operator --test golden` writes it anew.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed expectation is a failed test"
+)]
+
 mod fake_api;
 
 use std::fs;

@@ -1,6 +1,13 @@
 //! A job's reconcile against failures that a real API server does not show on request, and against restarts: every test
 //! asserts what is there in the end and what was asked for, not in which order.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed expectation is a failed test"
+)]
+
 mod fake_api;
 
 use anchorhold_operator::error::Class;
@@ -10,7 +17,8 @@ use serde_json::{Value, json};
 use self::fake_api::operator::{Operator, agent, job};
 use self::fake_api::{FakeApi, Fault};
 
-const DONE: &str = r#"{"stage":"Ended","outcome":"Completed","text":"1","textBytes":1,"sha256":"ab","enforcement":"Enforced"}"#;
+const DONE: &str =
+    r#"{"stage":"Ended","outcome":"Completed","text":"1","textBytes":1,"sha256":"ab","enforcement":"Enforced"}"#;
 const STARTED: &str = r#"{"stage":"Started"}"#;
 const CANCELLED: &str = r#"{"stage":"Ended","outcome":"Cancelled"}"#;
 
@@ -73,7 +81,8 @@ fn ends(fake: &FakeApi, pod: &str, reason: &str, exit_code: i32, message: &str) 
     );
 }
 
-const QUOTA: &str = r#"pods "count-0" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1"#;
+const QUOTA: &str =
+    r#"pods "count-0" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1"#;
 
 fn fault(request: &'static str, code: u16, reason: &'static str, message: &'static str) -> Fault {
     Fault { request, code, reason, message, lost: false }
@@ -86,7 +95,16 @@ async fn a_job_takes_seven_requests_from_its_creation_to_its_end() {
     operator.pass().await.unwrap();
     let mut made = fake.log();
     made[..2].sort_unstable();
-    assert_eq!(made, ["POST configmaps/count-plan", "POST networkpolicies/count", "POST pods/count-0", "PATCH jobs/count/status"]);
+    assert_eq!(
+        made,
+        [
+            "POST configmaps/count-plan",
+            "POST networkpolicies/count",
+            "POST pods/count-0",
+            "PATCH networkpolicies/count",
+            "PATCH jobs/count/status"
+        ]
+    );
     operator.pass().await.unwrap();
     assert_eq!(fake.log(), [""; 0], "a second pass over the same writes nothing");
     runs(&fake, "count-0");
@@ -119,7 +137,13 @@ async fn a_watch_that_lags_behind_neither_makes_a_second_pod_nor_writes_twice() 
 
 #[tokio::test]
 async fn killed_at_any_step_the_next_process_takes_up_where_it_ended() {
-    for lost in ["POST networkpolicies/count", "POST configmaps/count-plan", "POST pods/count-0", "PATCH jobs/count/status"] {
+    for lost in [
+        "POST networkpolicies/count",
+        "POST configmaps/count-plan",
+        "POST pods/count-0",
+        "PATCH networkpolicies/count",
+        "PATCH jobs/count/status",
+    ] {
         let fake = with(json!({})).await;
         fake.fail(Fault { request: lost, code: 500, reason: "InternalError", message: "cut off", lost: true });
         assert_eq!(operator(&fake).pass().await.unwrap_err().class(), Class::Transient, "{lost}");
@@ -131,6 +155,14 @@ async fn killed_at_any_step_the_next_process_takes_up_where_it_ended() {
         next.pass().await.unwrap();
         assert_eq!(condition(&fake, "Complete").0, "True", "{lost}");
         assert_eq!(status(&fake)["attempts"].as_array().unwrap().len(), 1, "{lost}");
+        let policy = fake.get("networkpolicies/count").unwrap();
+        let owners: Vec<_> = policy["metadata"]["ownerReferences"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|owner| owner["kind"].clone())
+            .collect();
+        assert_eq!(owners, ["Job", "Pod"], "{lost}: the policy outlives the pod");
     }
 }
 
@@ -139,7 +171,13 @@ async fn killed_before_its_end_was_reported_a_job_is_reported_by_the_next_proces
     let fake = with(json!({})).await;
     operator(&fake).pass().await.unwrap();
     ends(&fake, "count-0", "", 0, DONE);
-    fake.fail(Fault { request: "PATCH jobs/count/status", code: 503, reason: "ServiceUnavailable", message: "", lost: false });
+    fake.fail(Fault {
+        request: "PATCH jobs/count/status",
+        code: 500,
+        reason: "InternalError",
+        message: "",
+        lost: false,
+    });
     operator(&fake).pass().await.unwrap_err();
     operator(&fake).pass().await.unwrap();
     assert_eq!(condition(&fake, "Complete").0, "True");
@@ -164,7 +202,12 @@ async fn a_status_computed_from_an_older_job_is_refused_and_computed_again() {
 #[tokio::test]
 async fn our_own_missing_permission_is_not_the_jobs_failure() {
     let fake = with(json!({})).await;
-    fake.fail(fault("POST pods/count-0", 403, "Forbidden", r#"pods is forbidden: User "x" cannot create resource "pods" in API group """#));
+    fake.fail(fault(
+        "POST pods/count-0",
+        403,
+        "Forbidden",
+        r#"pods is forbidden: User "x" cannot create resource "pods" in API group """#,
+    ));
     let error = operator(&fake).pass().await.unwrap_err();
     assert_eq!(error.class(), Class::Forbidden);
     assert_eq!(condition(&fake, "Failed").0, "");
@@ -173,7 +216,12 @@ async fn our_own_missing_permission_is_not_the_jobs_failure() {
 #[tokio::test]
 async fn a_pod_that_admission_refuses_fails_the_job_with_its_words() {
     let fake = with(json!({})).await;
-    fake.fail(fault("POST pods/count-0", 403, "Forbidden", r#"pods "count-0" is forbidden: violates PodSecurity "none:latest""#));
+    fake.fail(fault(
+        "POST pods/count-0",
+        403,
+        "Forbidden",
+        r#"pods "count-0" is forbidden: violates PodSecurity "none:latest""#,
+    ));
     operator(&fake).pass().await.unwrap();
     let (reason, message) = failed(&fake);
     assert_eq!(reason, "PodRejected");
@@ -209,9 +257,11 @@ async fn an_exceeded_quota_ends_a_job_only_whose_user_set_a_deadline() {
 
 #[tokio::test]
 async fn a_foreign_object_of_our_name_is_left_alone_and_named() {
-    for (plural, name, kind) in
-        [("networkpolicies", "count", "NetworkPolicy"), ("configmaps", "count-plan", "ConfigMap"), ("pods", "count-0", "Pod")]
-    {
+    for (plural, name, kind) in [
+        ("networkpolicies", "count", "NetworkPolicy"),
+        ("configmaps", "count-plan", "ConfigMap"),
+        ("pods", "count-0", "Pod"),
+    ] {
         let fake = with(json!({})).await;
         let foreign = json!({"metadata": {"name": name, "namespace": "team-a", "uid": "theirs"}});
         fake.put(plural, foreign);
@@ -228,7 +278,10 @@ async fn a_foreign_object_of_our_name_is_left_alone_and_named() {
 async fn what_a_former_job_of_the_name_left_is_waited_for() {
     let fake = with(json!({})).await;
     let owner = json!([{"apiVersion": "anchorhold.dev/v1alpha1", "kind": "Job", "name": "count", "uid": "former", "controller": true}]);
-    fake.put("pods", json!({"metadata": {"name": "count-0", "namespace": "team-a", "uid": "p", "ownerReferences": owner}}));
+    fake.put(
+        "pods",
+        json!({"metadata": {"name": "count-0", "namespace": "team-a", "uid": "p", "ownerReferences": owner}}),
+    );
     let mut operator = operator(&fake);
     operator.pass().await.unwrap();
     assert_eq!(condition(&fake, "Reconciling").1, "Pending");
@@ -397,8 +450,14 @@ async fn a_missing_agent_is_named_and_awaited_and_one_seen_late_is_not_missing()
 #[tokio::test]
 async fn a_source_that_is_missing_is_named_by_its_field() {
     for (source, wanted) in [
-        (json!({"name": "app", "configMap": {"name": "code"}}), "spec.sources[0].configMap.name: ConfigMap code does not exist"),
-        (json!({"name": "app", "persistentVolumeClaim": {"claimName": "disk"}}), "spec.sources[0].persistentVolumeClaim.claimName: "),
+        (
+            json!({"name": "app", "configMap": {"name": "code"}}),
+            "spec.sources[0].configMap.name: ConfigMap code does not exist",
+        ),
+        (
+            json!({"name": "app", "persistentVolumeClaim": {"claimName": "disk"}}),
+            "spec.sources[0].persistentVolumeClaim.claimName: ",
+        ),
     ] {
         let fake = with(json!({"sources": [source]})).await;
         operator(&fake).pass().await.unwrap();
@@ -412,7 +471,10 @@ async fn a_source_that_is_missing_is_named_by_its_field() {
     fake.put("configmaps", json!({"metadata": {"name": "code"}, "data": {"other": "x"}}));
     operator(&fake).pass().await.unwrap();
     let (_, _, message) = condition(&fake, "ResolvedRefs");
-    assert!(message.starts_with("spec.sources[0].configMap.items[0].key: ConfigMap code has no key main.rs"), "{message}");
+    assert!(
+        message.starts_with("spec.sources[0].configMap.items[0].key: ConfigMap code has no key main.rs"),
+        "{message}"
+    );
 }
 
 #[tokio::test]

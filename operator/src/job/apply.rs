@@ -11,6 +11,7 @@ use kube::core::{NamespaceResourceScope, Status};
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::build::Resources;
 use super::dereference::owns;
@@ -40,15 +41,54 @@ pub(crate) async fn apply(
     expected: bool,
 ) -> Result<Result<Pod, Fault>, Error> {
     let Resources { network_policy, plan, pod } = resources;
-    let (network_policy, plan) =
-        tokio::try_join!(ensure(ctx, job, network_policy, expected, same_policy), ensure(ctx, job, plan, expected, any_plan))?;
-    if let Err(fault) = network_policy {
-        return Ok(Err(fault));
-    }
+    let (network_policy, plan) = tokio::try_join!(
+        ensure(ctx, job, network_policy, expected, same_policy),
+        ensure(ctx, job, plan, expected, any_plan)
+    )?;
+    let network_policy = match network_policy {
+        Ok(network_policy) => network_policy,
+        Err(fault) => return Ok(Err(fault)),
+    };
     if let Err(fault) = plan {
         return Ok(Err(fault));
     }
-    ensure(ctx, job, pod, false, any_pod).await
+    let pod = match ensure(ctx, job, pod, false, any_pod).await? {
+        Ok(pod) => pod,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    outlive(ctx, &network_policy, &pod).await?;
+    Ok(Ok(pod))
+}
+
+/// What [`apply`] does last, for a pod of a pass that did not come that far.
+pub(crate) async fn adopt_policy(ctx: &Context, job: &Job, pod: &Pod) -> Result<(), Error> {
+    let (namespace, name) = (pod.namespace().unwrap_or_default(), names::network_policy(&job.name_any()));
+    let api: Api<NetworkPolicy> = Api::namespaced(ctx.client.clone(), &namespace);
+    let found = api.get_opt(&name).await;
+    match found.map_err(|error| Error::api("get", "NetworkPolicy", format!("{namespace}/{name}"), error))? {
+        Some(policy) if owns(job, &policy) => outlive(ctx, &policy, pod).await,
+        // Whoever deleted it has opened nothing that the runner's gate would have passed; there is nothing to keep.
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Makes the pod an owner of its policy, beside the job: when the job is deleted, the garbage collector removes what it
+/// owned all at once, but a pod still has its grace period, and must not spend that without a policy.
+async fn outlive(ctx: &Context, policy: &NetworkPolicy, pod: &Pod) -> Result<(), Error> {
+    let Some(owner) = pod.owner_ref(&()) else { return Ok(()) };
+    let mut owners = policy.owner_references().to_vec();
+    if owners.iter().any(|known| known.uid == owner.uid) {
+        return Ok(());
+    }
+    owners.push(owner);
+    let (namespace, name) = (policy.namespace().unwrap_or_default(), policy.name_any());
+    let api: Api<NetworkPolicy> = Api::namespaced(ctx.client.clone(), &namespace);
+    let params = PatchParams { field_manager: Some(names::FIELD_MANAGER.into()), ..PatchParams::default() };
+    let patch = Patch::Merge(json!({ "metadata": { "ownerReferences": owners } }));
+    api.patch(&name, &params, &patch)
+        .await
+        .map(drop)
+        .map_err(|error| Error::api("patch", "NetworkPolicy", format!("{namespace}/{name}"), error))
 }
 
 /// Whoever changed the policy meanwhile may have opened it.
@@ -126,7 +166,10 @@ where
     if leaves || of_namesake(job, &existing) {
         return Err(Fault::NotYet(format!("{} of an earlier job of this name is being removed", what())));
     }
-    Err(Fault::Taken(format!("{} exists and is not the job's; delete it, or create the job under another name", what())))
+    Err(Fault::Taken(format!(
+        "{} exists and is not the job's; delete it, or create the job under another name",
+        what()
+    )))
 }
 
 /// Whether the object belongs to a former Job of the same name; the garbage collector is about to remove it.
@@ -206,16 +249,21 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_apart_by_who_can_mend_it() {
-        let quota = r#"pods "a-0" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0"#;
+        let quota =
+            r#"pods "a-0" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0"#;
         assert_eq!(fault(&status(403, "Forbidden", quota)), Some(Fault::Quota(quota.into())));
-        let rbac = r#"pods is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group """#;
+        let rbac =
+            r#"pods is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group """#;
         assert_eq!(fault(&status(403, "Forbidden", rbac)), None);
         let account = r#"pods "a-0" is forbidden: error looking up service account a/default: serviceaccount "default" not found"#;
         assert_eq!(fault(&status(403, "Forbidden", account)), Some(Fault::NotYet(account.into())));
         let security = r#"pods "a-0" is forbidden: violates PodSecurity "restricted:latest": hostPath"#;
         assert_eq!(fault(&status(403, "Forbidden", security)), Some(Fault::Rejected(security.into())));
         assert_eq!(fault(&status(422, "Invalid", "x")), Some(Fault::Rejected("x".into())));
-        assert_eq!(fault(&status(400, "BadRequest", "denied by webhook")), Some(Fault::Rejected("denied by webhook".into())));
+        assert_eq!(
+            fault(&status(400, "BadRequest", "denied by webhook")),
+            Some(Fault::Rejected("denied by webhook".into()))
+        );
         assert_eq!(fault(&status(500, "InternalError", "failed calling webhook")), None);
         assert_eq!(fault(&status(429, "TooManyRequests", "later")), None);
     }

@@ -1,7 +1,9 @@
 //! From a validated job to the plan its runner executes. The only place where a spec's field becomes a plan's. Pure and
 //! total.
 
-use anchorhold_plan::{Gate, JobIdentity, OUT, OutputVolume, PLAN_VERSION, Program, RecordOptions, RunPlan, Source, WORKSPACE};
+use anchorhold_plan::{
+    Gate, JobIdentity, OUT, OutputVolume, PLAN_VERSION, Program, RecordOptions, RunPlan, Source, WORKSPACE,
+};
 
 use super::validate::ValidatedJob;
 

@@ -10,7 +10,7 @@ use super::compile::compile;
 use super::dereference::{AgentReference, References, servers};
 use super::facts::Facts;
 use super::start::Blocked;
-use super::validate::{Refusal, ValidatedJob, validate};
+use super::validate::{Refusal, ValidatedJob, not_implemented, validate};
 use super::verdict::Verdict;
 use super::{apply, sources};
 use crate::context::Context;
@@ -41,6 +41,10 @@ pub(crate) async fn create(
     attempt: i32,
     now: Timestamp,
 ) -> Result<Created, Error> {
+    // Said at once, whether or not its agent is there.
+    if let Some(verdict) = not_implemented(job) {
+        return Ok(Created::Refused(verdict));
+    }
     let name = &job.spec.agent_ref.name;
     let agent = match &references.agent {
         AgentReference::Found(agent) => agent,
@@ -84,7 +88,10 @@ async fn gate(ctx: &Context) -> Result<Gate, Blocked> {
     match ctx.settings.enforcement {
         PolicyEnforcement::Probe => match ctx.canary.check().await {
             Ok(canaries) => Ok(ctx.settings.gate(&canaries)),
-            Err(error) => Err(Blocked::canary(format!("no pod is made while a network canary does not answer: {}", chain(&error)))),
+            Err(error) => Err(Blocked::canary(format!(
+                "no pod is made while a network canary does not answer: {}",
+                chain(&error)
+            ))),
         },
         PolicyEnforcement::Assume => Ok(ctx.settings.gate(&[])),
     }

@@ -171,7 +171,15 @@ fn with_pod(facts: &Facts, seen: &Observation, now: Timestamp) -> Step {
             Some(until) if until > now => Step::Track { waiting: waiting(seen), until: Some(until) },
             _ => {
                 let cause = Cause::Disrupted(seen.disruption.unwrap_or(Disruption::NodeLost));
-                let end = End { cause, result: None, exit_code: None, message: String::new(), began: runs, since: None, at: None };
+                let end = End {
+                    cause,
+                    result: None,
+                    exit_code: None,
+                    message: String::new(),
+                    began: runs,
+                    since: None,
+                    at: None,
+                };
                 conclude(facts, &end, None)
             }
         };
@@ -195,14 +203,14 @@ fn wait_for_start(facts: &Facts, seen: &Observation, wait: &Wait, now: Timestamp
         return Step::Finish(Ending::Failed(Verdict::new(JobReason::ImagePullFailed, message.clone())));
     }
     match later(seen.created, facts.start_deadline) {
-        Some(deadline) if deadline <= now => Step::Finish(Ending::Failed(not_started(wait, facts.start_deadline))),
+        Some(deadline) if deadline <= now => Step::Finish(Ending::Failed(not_started(wait, facts))),
         deadline => Step::Track { waiting: waiting(seen), until: earliest([deadline, facts.ends_by()]) },
     }
 }
 
 /// Why a pod did not start in time.
-fn not_started(wait: &Wait, deadline: SignedDuration) -> Verdict {
-    let within = format!("within {} s (spec.startDeadlineSeconds)", deadline.as_secs());
+fn not_started(wait: &Wait, facts: &Facts) -> Verdict {
+    let within = format!("within {} s (spec.startDeadlineSeconds)", facts.start_deadline.as_secs());
     match wait {
         Wait::Unscheduled => {
             Verdict::new(JobReason::Unschedulable, format!("the scheduler did not place the pod {within}"))
@@ -217,14 +225,13 @@ fn not_started(wait: &Wait, deadline: SignedDuration) -> Verdict {
             JobReason::ContainerNotCreated,
             format!("the container could not be created {within}: {message}"),
         ),
-        Wait::Volumes => Verdict::new(
-            JobReason::SourceNotMountable,
-            format!("the pod's volumes could not be mounted {within}"),
-        ),
-        Wait::Creating => Verdict::new(
-            JobReason::StartDeadlineExceeded,
-            format!("the container was not created {within}"),
-        ),
+        Wait::Volumes => {
+            let reason = if facts.mounts { JobReason::SourceNotMountable } else { JobReason::StartDeadlineExceeded };
+            Verdict::new(reason, format!("the pod's volumes could not be mounted {within}"))
+        }
+        Wait::Creating => {
+            Verdict::new(JobReason::StartDeadlineExceeded, format!("the container was not created {within}"))
+        }
     }
 }
 

@@ -64,7 +64,8 @@ pub(crate) async fn references(ctx: &Context, job: &Job, namespace: &str) -> Res
     if pod.is_none() && !ended && facts.history.open.is_some() {
         // The watch may not have seen it yet; only the API server knows that it is gone.
         let api: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
-        let found = api.get_opt(&name).await.map_err(|error| Error::api("get", "Pod", format!("{namespace}/{name}"), error))?;
+        let found =
+            api.get_opt(&name).await.map_err(|error| Error::api("get", "Pod", format!("{namespace}/{name}"), error))?;
         pod = found.filter(|pod| owns(job, pod)).map(Arc::new);
     }
     let mut agent = ctx.stores.agent(namespace, &job.spec.agent_ref.name);
@@ -72,7 +73,10 @@ pub(crate) async fn references(ctx: &Context, job: &Job, namespace: &str) -> Res
         // Applied together, a job is often seen before its agent.
         let name = &job.spec.agent_ref.name;
         let api: Api<Guarded<Agent>> = Api::namespaced(ctx.client.clone(), namespace);
-        agent = api.get_opt(name).await.map_err(|error| Error::api("get", "Agent", format!("{namespace}/{name}"), error))?;
+        agent = api
+            .get_opt(name)
+            .await
+            .map_err(|error| Error::api("get", "Agent", format!("{namespace}/{name}"), error))?;
     }
     let agent = match agent {
         Some(Guarded::Readable(agent)) => AgentReference::Found(agent),

@@ -67,7 +67,9 @@ fn complaint(mut events: Vec<Event>) -> Option<Complaint> {
             || ["Error: ErrImagePull", "Error: ImagePullBackOff"].contains(&message)
     };
     if !pull(&newest) {
-        return Some(Complaint { about: None, words: newest });
+        // The kubelet's own trouble with our plan is no fault of a source.
+        let about = newest.contains("volume \"plan\"").then_some(JobReason::StartDeadlineExceeded);
+        return Some(Complaint { about, words: newest });
     }
     let why = events
         .into_iter()
@@ -93,6 +95,16 @@ mod tests {
         let events = vec![event("2026-01-01T00:00:09Z", "second"), event("2026-01-01T00:00:01Z", "first")];
         assert_eq!(complaint(events), Some(Complaint { about: None, words: "second".into() }));
         assert_eq!(complaint(vec![]), None);
+    }
+
+    #[test]
+    fn trouble_with_our_own_volume_is_no_fault_of_a_source() {
+        let words = "MountVolume.SetUp failed for volume \"plan\" : failed to sync configmap cache";
+        let about = Some(JobReason::StartDeadlineExceeded);
+        assert_eq!(
+            complaint(vec![event("2026-01-01T00:00:01Z", words)]),
+            Some(Complaint { about, words: words.into() })
+        );
     }
 
     #[test]

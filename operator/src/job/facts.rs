@@ -10,6 +10,7 @@ const START_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
 
 /// What the Job and its Agent say.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own, answered by one field of the spec")]
 pub(crate) struct Facts {
     /// Set once the job has ended.
     pub(crate) finished: Option<Finished>,
@@ -29,6 +30,8 @@ pub(crate) struct Facts {
     pub(crate) start_deadline: SignedDuration,
     /// Whether the user set that, so that an exceeded quota ends the job as well.
     pub(crate) start_deadline_is_set: bool,
+    /// Whether something of the user's is mounted that could be missing.
+    pub(crate) mounts: bool,
     /// How many counted failures are tried again.
     pub(crate) backoff_limit: u32,
     /// The attempts so far.
@@ -51,7 +54,8 @@ impl Facts {
         let status = job.status.as_ref();
         let conditions = status.map(|status| status.conditions.as_slice()).unwrap_or_default();
         let created = job.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0);
-        let ended = [ConditionType::Complete, ConditionType::Failed].into_iter().any(|type_| is_true(conditions, type_));
+        let ended =
+            [ConditionType::Complete, ConditionType::Failed].into_iter().any(|type_| is_true(conditions, type_));
         let finished = ended.then(|| Finished {
             at: status.and_then(|status| status.completion_time.as_ref()).map_or(created, |time| time.0),
             ttl: spec.ttl_seconds_after_finished.map(SignedDuration::from_secs),
@@ -73,6 +77,7 @@ impl Facts {
             waiting_since: [resumed, history.not_before].into_iter().flatten().fold(created, Timestamp::max),
             start_deadline: spec.start_deadline_seconds.map_or(START_DEADLINE, SignedDuration::from_secs),
             start_deadline_is_set: spec.start_deadline_seconds.is_some(),
+            mounts: spec.output.persistent_volume_claim.is_some() || !spec.sources.is_empty(),
             backoff_limit: u32::try_from(spec.backoff_limit).unwrap_or(0),
             history,
         }
@@ -105,6 +110,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "a literal at each call reads better")]
     fn job(spec: serde_json::Value, status: serde_json::Value) -> Job {
         let mut job = json!({
             "apiVersion": "anchorhold.dev/v1alpha1", "kind": "Job",
@@ -134,7 +140,10 @@ mod tests {
     fn the_agents_time_holds_unless_the_job_has_its_own() {
         let agent = Agent::new("a", anchorhold_crds::AgentSpec::default());
         let started = json!({"startTime": "2026-01-01T00:01:00Z"});
-        assert_eq!(Facts::of(&job(json!({}), started.clone()), Some(&agent)).ends_by(), Some(at("2026-01-01T01:01:00Z")));
+        assert_eq!(
+            Facts::of(&job(json!({}), started.clone()), Some(&agent)).ends_by(),
+            Some(at("2026-01-01T01:01:00Z"))
+        );
         let own = job(json!({"activeDeadlineSeconds": 5}), started);
         assert_eq!(Facts::of(&own, Some(&agent)).ends_by(), Some(at("2026-01-01T00:01:05Z")));
     }

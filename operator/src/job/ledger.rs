@@ -58,7 +58,8 @@ mod tests {
     use super::*;
 
     fn job(version: &str) -> Arc<Job> {
-        let spec: JobSpec = serde_json::from_value(serde_json::json!({"agentRef": {"name": "a"}, "script": "1"})).unwrap();
+        let spec: JobSpec =
+            serde_json::from_value(serde_json::json!({"agentRef": {"name": "a"}, "script": "1"})).unwrap();
         let mut job = Job::new("count", spec);
         job.metadata.uid = Some("u1".into());
         job.metadata.resource_version = Some(version.into());

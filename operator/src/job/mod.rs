@@ -70,6 +70,9 @@ pub async fn reconcile(job: Arc<Job>, ctx: Arc<Context>) -> Result<Action, Error
     let mut pod = references.pod.clone();
     let mut seen = pod.as_deref().map(observe);
     let mut resolved = None;
+    if let (Some(pod), None, None) = (&pod, &facts.history.open, &facts.finished) {
+        apply::adopt_policy(&ctx, &job, pod).await?;
+    }
 
     let (news, until) = match decide(&facts, seen.as_ref(), now) {
         Step::Rest { until } => (News::Seen, until),
@@ -118,7 +121,10 @@ fn underway(facts: &Facts, seen: Option<&Observation>, now: Timestamp) -> (News,
     match decide(facts, seen, now) {
         Step::Track { waiting, until } => (News::Underway { waiting }, until),
         // It was there already and is further than we knew: the next pass, at once, takes that up.
-        _ => (News::Underway { waiting: Some((JobReason::Starting, JobReason::Starting.meaning().to_owned())) }, Some(now)),
+        _ => (
+            News::Underway { waiting: Some((JobReason::Starting, JobReason::Starting.meaning().to_owned())) },
+            Some(now),
+        ),
     }
 }
 

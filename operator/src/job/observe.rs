@@ -2,7 +2,9 @@
 
 use anchorhold_plan::{Outcome, RUNNER_CONTAINER, RUNNER_PROGRAM, RunResult, Stage};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus};
+use k8s_openapi::api::core::v1::{
+    ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus,
+};
 
 use super::stop::Stopped;
 
@@ -141,7 +143,8 @@ fn state(pod: &Pod, status: &PodStatus, disruption: Option<Disruption>) -> State
         let words = if over { words(status) } else { String::new() };
         let end = end_of(terminated, told, words);
         // Our own stop needs no explanation, and neither does an end that nobody else asked for.
-        let explained = over || Stopped::of(pod).is_some() || end.cause != Cause::Exit || !told_to_stop(terminated, &end);
+        let explained =
+            over || Stopped::of(pod).is_some() || end.cause != Cause::Exit || !told_to_stop(terminated, &end);
         return match end.at {
             Some(since) if !explained => State::Ending { end, since },
             _ => State::Ended(end),
@@ -150,7 +153,8 @@ fn state(pod: &Pod, status: &PodStatus, disruption: Option<Disruption>) -> State
     if over {
         // The control plane gave the pod up, or the node refused it: no container will say more.
         let running = container.and_then(|container| container.running.as_ref());
-        let cause = cause_of_pod(status, disruption).unwrap_or(if deleted { Cause::Deleted } else { Cause::NodeRefused });
+        let cause =
+            cause_of_pod(status, disruption).unwrap_or(if deleted { Cause::Deleted } else { Cause::NodeRefused });
         return State::Ended(End {
             cause,
             result: None,
@@ -198,7 +202,9 @@ fn told_to_stop(terminated: &ContainerStateTerminated, end: &End) -> bool {
     match &end.result {
         Some(result) => result.outcome.is_none_or(|outcome| outcome == Outcome::Cancelled),
         // 143 is SIGTERM, 137 SIGKILL, as a shell counts them.
-        None => matches!(terminated.exit_code, 137 | 143) || terminated.reason.as_deref() == Some("ContainerStatusUnknown"),
+        None => {
+            matches!(terminated.exit_code, 137 | 143) || terminated.reason.as_deref() == Some("ContainerStatusUnknown")
+        }
     }
 }
 
@@ -217,11 +223,10 @@ fn own_cause(terminated: &ContainerStateTerminated, message: &str) -> Cause {
 fn cause_of_pod(status: &PodStatus, disruption: Option<Disruption>) -> Option<Cause> {
     match status.reason.as_deref() {
         Some("DeadlineExceeded") => Some(Cause::Deadline),
-        Some("Evicted") => Some(Cause::Disrupted(Disruption::Evicted)),
+        // "Evicted", and the kubelet's graceful node shutdown under its two names.
+        Some("Evicted" | "Terminated" | "NodeShutdown") => Some(Cause::Disrupted(Disruption::Evicted)),
         Some("Preempting") => Some(Cause::Disrupted(Disruption::Preempted)),
         Some("NodeLost") => Some(Cause::Disrupted(Disruption::NodeLost)),
-        // The kubelet's graceful node shutdown, under its two names.
-        Some("Terminated" | "NodeShutdown") => Some(Cause::Disrupted(Disruption::Evicted)),
         _ => disruption.map(Cause::Disrupted),
     }
 }
@@ -242,10 +247,16 @@ fn wait(pod: &Pod, status: &PodStatus, container: Option<&ContainerState>) -> Wa
         let message = || waiting.message.clone().filter(|text| !text.is_empty()).unwrap_or_else(|| reason.to_owned());
         match reason {
             "ErrImageNeverPull" | "InvalidImageName" => return Wait::Image { message: message(), permanent: true },
-            "ErrImagePull" | "ImagePullBackOff" | "ImageInspectError" | "RegistryUnavailable" | "SignatureValidationFailed" => {
+            "ErrImagePull"
+            | "ImagePullBackOff"
+            | "ImageInspectError"
+            | "RegistryUnavailable"
+            | "SignatureValidationFailed" => {
                 return Wait::Image { message: message(), permanent: false };
             }
-            "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => return Wait::Container(message()),
+            "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => {
+                return Wait::Container(message());
+            }
             _ => {}
         }
     }

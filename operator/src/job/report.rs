@@ -59,7 +59,8 @@ struct Event {
     note: String,
 }
 
-/// At most one Event a change: the end, else an attempt's end, else an attempt's start, else what the job waits for.
+/// At most one Event a change: the end, else an attempt's end, else what the job waits for. A start has none: the
+/// scheduler and the kubelet publish theirs about the pod, and the status names it.
 fn event(old: &JobStatus, new: &JobStatus) -> Option<Event> {
     if let Some(condition) = ended(new).filter(|_| ended(old).is_none()) {
         let complete = condition.type_ == ConditionType::Complete.as_str();
@@ -71,7 +72,8 @@ fn event(old: &JobStatus, new: &JobStatus) -> Option<Event> {
         let type_ = if complete { EventType::Normal } else { EventType::Warning };
         return Some(Event { type_, reason: condition.reason.clone(), action: "Finish", note });
     }
-    let closed = |status: &JobStatus| status.attempts.iter().filter(|attempt| attempt.completion_time.is_some()).count();
+    let closed =
+        |status: &JobStatus| status.attempts.iter().filter(|attempt| attempt.completion_time.is_some()).count();
     if closed(new) > closed(old)
         && let Some(attempt) = new.attempts.iter().rfind(|attempt| attempt.completion_time.is_some())
     {
@@ -82,12 +84,6 @@ fn event(old: &JobStatus, new: &JobStatus) -> Option<Event> {
             action: "EndAttempt",
             note: format!("attempt {} ended: {}", attempt.number, attempt.message.as_deref().unwrap_or_default()),
         });
-    }
-    if new.attempts.len() > old.attempts.len()
-        && let Some(pod) = &new.pod_name
-    {
-        let note = format!("created pod {pod}");
-        return Some(Event { type_: EventType::Normal, reason: "Started".into(), action: "CreatePod", note });
     }
     let waits = find_condition(&new.conditions, ConditionType::Reconciling)?;
     let quiet = matches!(waits.reason.as_str(), "Pending" | "Starting" | "Running" | "BackingOff");

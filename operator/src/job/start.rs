@@ -24,13 +24,23 @@ impl Blocked {
     /// The Agent is not there; its watch tells when it comes.
     pub(crate) fn agent_missing(name: &str) -> Self {
         let message = format!("spec.agentRef.name: Agent {name} does not exist in this namespace; create it");
-        Self { reason: JobReason::AgentNotFound, message, condition: Some(ConditionType::ResolvedRefs), look_every: None }
+        Self {
+            reason: JobReason::AgentNotFound,
+            message,
+            condition: Some(ConditionType::ResolvedRefs),
+            look_every: None,
+        }
     }
 
     /// The Agent holds what this operator does not know.
     pub(crate) fn agent_unreadable(name: &str, problem: &str) -> Self {
         let message = format!("spec.agentRef.name: Agent {name} cannot be used: {problem}");
-        Self { reason: JobReason::AgentInvalid, message, condition: Some(ConditionType::ResolvedRefs), look_every: None }
+        Self {
+            reason: JobReason::AgentInvalid,
+            message,
+            condition: Some(ConditionType::ResolvedRefs),
+            look_every: None,
+        }
     }
 
     /// The Agent's kill switch is on; its watch tells when it is off.

@@ -1,8 +1,8 @@
 //! What a job's status says next. Pure; [`super::report`] writes it.
 
 use anchorhold_crds::{
-    AttemptStatus, ConditionReason, ConditionStatus, ConditionType, Job, JobReason, JobResult, JobState, JobStatus, JobUsage,
-    NewCondition, ResolvedJob, ResultFile, find_condition, is_true, set_condition,
+    AttemptStatus, ConditionReason, ConditionStatus, ConditionType, Job, JobReason, JobResult, JobState, JobStatus,
+    JobUsage, NewCondition, ResolvedJob, ResultFile, find_condition, is_true, set_condition,
 };
 use anchorhold_plan::{Enforcement, RunResult};
 use jiff::{SignedDuration, Timestamp};
@@ -63,11 +63,7 @@ pub(crate) fn new_status(
     news: &News,
     now: Timestamp,
 ) -> JobStatus {
-    let mut draft = Draft {
-        status: job.status.clone().unwrap_or_default(),
-        generation: job.metadata.generation,
-        now,
-    };
+    let mut draft = Draft { status: job.status.clone().unwrap_or_default(), generation: job.metadata.generation, now };
     draft.status.observed_generation = draft.generation;
     if let Some(resolved) = resolved {
         draft.status.resolved = Some(resolved);
@@ -205,7 +201,8 @@ impl Draft {
 
     fn closed(&mut self, closed: &Closed, attempt: Option<SeenAttempt<'_>>) {
         self.end_attempt(Some(&closed.verdict), Some(closed.counted), attempt);
-        let next = if closed.verdict.reason == JobReason::Suspended { JobReason::Suspended } else { JobReason::BackingOff };
+        let next =
+            if closed.verdict.reason == JobReason::Suspended { JobReason::Suspended } else { JobReason::BackingOff };
         let state = if next == JobReason::Suspended { JobState::Suspended } else { JobState::Pending };
         self.pending(state, next, &closed.verdict.message);
     }
@@ -213,6 +210,9 @@ impl Draft {
     fn ended(&mut self, ending: &Ending, attempt: Option<SeenAttempt<'_>>) {
         let now = self.now;
         self.resumed();
+        // Of the last attempt alone: what one before it left behind is not what came of the job.
+        let result = end_of(attempt).and_then(|end| end.result.as_deref()).filter(|result| result.outcome.is_some());
+        self.status.result = result.map(result_of);
         match ending {
             Ending::Complete => {
                 self.end_attempt(None, None, attempt);
@@ -257,7 +257,9 @@ impl Draft {
     fn end_attempt(&mut self, verdict: Option<&Verdict>, counted: Option<bool>, seen: Option<SeenAttempt<'_>>) {
         let now = self.now;
         let end = end_of(seen);
-        let Some(open) = self.status.attempts.iter_mut().find(|attempt| attempt.completion_time.is_none()) else { return };
+        let Some(open) = self.status.attempts.iter_mut().find(|attempt| attempt.completion_time.is_none()) else {
+            return;
+        };
         open.completion_time = Some(Time(end.and_then(|end| end.at).unwrap_or(now)));
         open.reason = verdict.map(|verdict| verdict.reason.as_str().to_owned());
         open.message = verdict.map(|verdict| verdict.message.clone());
@@ -283,9 +285,6 @@ impl Draft {
         }
         let usage = self.status.usage.get_or_insert_default();
         *usage = sum(usage, result);
-        if result.outcome.is_some() {
-            self.status.result = Some(result_of(result));
-        }
     }
 }
 
@@ -297,7 +296,8 @@ fn end_of(attempt: Option<SeenAttempt<'_>>) -> Option<&End> {
 }
 
 fn sum(before: &JobUsage, result: &RunResult) -> JobUsage {
-    let anchorhold_plan::Usage { turns, input_tokens, output_tokens, tool_calls, blocked_calls, scripts } = result.usage;
+    let anchorhold_plan::Usage { turns, input_tokens, output_tokens, tool_calls, blocked_calls, scripts } =
+        result.usage;
     let add = |before: i64, used: u64| before.saturating_add(i64::try_from(used).unwrap_or(i64::MAX));
     JobUsage {
         turns: add(before.turns, turns),

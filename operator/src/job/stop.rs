@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_pod_with_other_annotations_was_not_stopped_by_us() {
-        let pod: Pod = serde_json::from_value(json!({"metadata": {"annotations": {REASON: "Boredom", TIME: "x"}}})).unwrap();
+        let pod: Pod =
+            serde_json::from_value(json!({"metadata": {"annotations": {REASON: "Boredom", TIME: "x"}}})).unwrap();
         assert_eq!(Stopped::of(&pod), None);
         assert_eq!(Stopped::of(&Pod::default()), None);
     }

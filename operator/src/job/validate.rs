@@ -1,6 +1,8 @@
 //! Checks what the API server's schema cannot: everything after this step is total. Pure.
 
-use anchorhold_crds::{Agent, ClaimSource, ConfigMapSource, ImageSource, Job, JobReason, NotImplemented, Resources, Sandbox};
+use anchorhold_crds::{
+    Agent, ClaimSource, ConfigMapSource, ImageSource, Job, JobReason, NotImplemented, Resources, Sandbox,
+};
 use anchorhold_plan::{KernelTool, Limits, PLAN_MAX_BYTES};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -96,9 +98,15 @@ pub(crate) fn validate(job: &Job, agent: &Agent, servers: &Servers) -> Result<Va
     })
 }
 
+/// What the spec asks for and this version does not do.
+pub(crate) fn not_implemented(job: &Job) -> Option<Verdict> {
+    let NotImplemented { field, message } = job.spec.not_implemented()?;
+    Some(Verdict::new(JobReason::NotImplemented, format!("{field} {message}")))
+}
+
 fn script(job: &Job) -> Result<String, Refusal> {
-    if let Some(NotImplemented { field, message }) = job.spec.not_implemented() {
-        return Err(Refusal::new(JobReason::NotImplemented, format!("{field} {message}")));
+    if let Some(verdict) = not_implemented(job) {
+        return Err(Refusal::Job(verdict));
     }
     let Some(script) = &job.spec.script else {
         return Err(Refusal::new(JobReason::InvalidSpec, "spec needs exactly one of prompt, promptFrom and script"));
@@ -139,7 +147,8 @@ fn sources(job: &Job) -> Result<Vec<ValidatedSource>, Refusal> {
 fn output(job: &Job) -> Result<ValidatedOutput, Refusal> {
     let output = &job.spec.output;
     let Some(size_limit_bytes) = quantity::whole(&output.size_limit).filter(|bytes| *bytes > 0) else {
-        let message = format!("spec.output.sizeLimit is \"{}\"; it must be a positive amount such as 1Gi", output.size_limit.0);
+        let message =
+            format!("spec.output.sizeLimit is \"{}\"; it must be a positive amount such as 1Gi", output.size_limit.0);
         return Err(Refusal::new(JobReason::InvalidSpec, message));
     };
     Ok(ValidatedOutput {
@@ -176,7 +185,9 @@ fn check_servers(agent: &Agent, name: &str, servers: &Servers) -> Result<(), Ref
 fn tools(agent: &Agent, name: &str) -> Result<Vec<KernelTool>, Refusal> {
     let tools = KernelTool::granted(agent.spec.tools.as_deref());
     if !tools.contains(&KernelTool::Codemode) {
-        let message = format!("spec.script needs the tool codemode, which spec.tools of Agent {name} does not grant: add it there");
+        let message = format!(
+            "spec.script needs the tool codemode, which spec.tools of Agent {name} does not grant: add it there"
+        );
         return Err(Refusal::new(JobReason::ToolNotGranted, message));
     }
     Ok(tools)
@@ -201,14 +212,17 @@ fn limits(job: &Job, agent: &Agent) -> Result<Limits, Refusal> {
 fn resources(mut resources: Resources) -> Result<Resources, Refusal> {
     for (field, amounts) in [("requests", &resources.requests), ("limits", &resources.limits)] {
         if let Some((name, amount)) = amounts.iter().find(|(_, amount)| quantity::whole(amount).is_none()) {
-            let message =
-                format!("the agent's spec.sandbox.resources.{field}.{name} is \"{}\"; it must be an amount such as 512Mi", amount.0);
+            let message = format!(
+                "the agent's spec.sandbox.resources.{field}.{name} is \"{}\"; it must be an amount such as 512Mi",
+                amount.0
+            );
             return Err(Refusal::new(JobReason::AgentInvalid, message));
         }
     }
     if !resources.limits.contains_key("memory") {
         let default = Quantity("1Gi".into());
-        let requested = resources.requests.get("memory").filter(|requested| quantity::whole(requested) > quantity::whole(&default));
+        let requested =
+            resources.requests.get("memory").filter(|requested| quantity::whole(requested) > quantity::whole(&default));
         let limit = requested.cloned().unwrap_or(default);
         resources.limits.insert("memory".into(), limit);
         resources.requests.entry("memory".into()).or_insert_with(|| Quantity("128Mi".into()));

@@ -77,9 +77,11 @@ pub(crate) fn judge(end: &End, stopped: Option<StopReason>, cancel: Option<&str>
         Cause::Deadline => (JobReason::DeadlineExceeded, "the job's deadline passed", Retry::Never),
         Cause::NodeRefused => (JobReason::PodRejected, "the node refused the pod", of_disruption(end)),
         // The kubelet names the volume; ours is the only one of that name.
-        Cause::Disrupted(Disruption::Evicted) if end.message.contains("EmptyDir volume \"out\"") => {
-            (JobReason::OutputFull, "the job wrote more to /out than spec.output.sizeLimit; raise it, or write less", Retry::Counted)
-        }
+        Cause::Disrupted(Disruption::Evicted) if end.message.contains("EmptyDir volume \"out\"") => (
+            JobReason::OutputFull,
+            "the job wrote more to /out than spec.output.sizeLimit; raise it, or write less",
+            Retry::Counted,
+        ),
         Cause::Disrupted(Disruption::Evicted) => (JobReason::Evicted, "the pod was evicted", of_disruption(end)),
         Cause::Disrupted(Disruption::Preempted) => {
             (JobReason::Preempted, "a pod of higher priority took the place", of_disruption(end))
@@ -111,7 +113,10 @@ pub(crate) fn cancelled(why: &str) -> Verdict {
 
 /// The agent's kill switch.
 pub(crate) fn agent_suspended() -> Verdict {
-    Verdict::new(JobReason::AgentSuspended, "the Agent was suspended; set its spec.suspend to false and create the job anew")
+    Verdict::new(
+        JobReason::AgentSuspended,
+        "the Agent was suspended; set its spec.suspend to false and create the job anew",
+    )
 }
 
 /// The job's deadline.
@@ -151,16 +156,24 @@ fn of_outcome(outcome: Outcome) -> (JobReason, &'static str, Retry) {
         Outcome::Completed => (JobReason::Completed, "", Retry::Never),
         Outcome::Threw => (JobReason::ScriptError, "the script threw", Retry::Counted),
         Outcome::OutOfMemory => (JobReason::ScriptError, "the script reached its heap limit", Retry::Counted),
-        Outcome::Stalled => (JobReason::ScriptError, "the script waited for something that can never come", Retry::Counted),
+        Outcome::Stalled => {
+            (JobReason::ScriptError, "the script waited for something that can never come", Retry::Counted)
+        }
         Outcome::Refused => (JobReason::ScriptError, "the script was refused before it ran", Retry::Never),
         Outcome::Killed => (JobReason::ScriptError, "the script's process was killed", Retry::Counted),
         Outcome::TimedOut => (JobReason::DeadlineExceeded, "the script's deadline passed", Retry::Counted),
-        Outcome::Cancelled => (JobReason::NodeLost, "the runner was told to stop, and nothing says by whom", Retry::Counted),
-        Outcome::PlanRejected => {
-            (JobReason::PlanRejected, "the runner refused its plan; use the runner image of the operator's release", Retry::Never)
+        Outcome::Cancelled => {
+            (JobReason::NodeLost, "the runner was told to stop, and nothing says by whom", Retry::Counted)
         }
+        Outcome::PlanRejected => (
+            JobReason::PlanRejected,
+            "the runner refused its plan; use the runner image of the operator's release",
+            Retry::Never,
+        ),
         Outcome::SourceEmpty => (JobReason::SourceEmpty, "a source holds nothing", Retry::Never),
-        Outcome::SandboxUnavailable => (JobReason::SandboxUnavailable, "the node cannot confine the script", Retry::Never),
+        Outcome::SandboxUnavailable => {
+            (JobReason::SandboxUnavailable, "the node cannot confine the script", Retry::Never)
+        }
         Outcome::NetworkPolicyNotEnforced => (
             JobReason::NetworkPolicyNotEnforced,
             "the cluster does not enforce the job's NetworkPolicy, so nothing was started",

@@ -1,6 +1,9 @@
 //! An API server that keeps objects in a map, logs what it is asked, and fails on request. It stands for the real one
 //! only where that shows no such failure on request: everything else is shown on a real cluster.
 
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
 pub mod operator;
 
 use std::collections::BTreeMap;
@@ -94,7 +97,12 @@ impl FakeApi {
     /// Every object of a kind.
     pub fn all(&self, plural: &str) -> Vec<Value> {
         let prefix = format!("{plural}/");
-        self.world().objects.iter().filter(|(key, _)| key.starts_with(&prefix)).map(|(_, object)| object.clone()).collect()
+        self.world()
+            .objects
+            .iter()
+            .filter(|(key, _)| key.starts_with(&prefix))
+            .map(|(_, object)| object.clone())
+            .collect()
     }
 
     /// The next request of that kind is answered so.
@@ -131,7 +139,7 @@ async fn answer(State(fake): State<FakeApi>, method: Method, uri: Uri, body: Byt
     match fault {
         Some(Fault { code, reason, message, lost, .. }) => {
             if lost {
-                world.write(&method, &key, &body, status);
+                let _ = world.write(&method, &key, &body, status);
             }
             refuse(code, reason, message)
         }

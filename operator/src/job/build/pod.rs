@@ -3,8 +3,8 @@
 use anchorhold_crds::names;
 use anchorhold_plan::{RUNNER_CONTAINER, RUNNER_PROGRAM, RUNNER_UID, TERMINATION_MESSAGE_PATH};
 use k8s_openapi::api::core::v1::{
-    Capabilities, Container, LocalObjectReference, Pod, PodDNSConfig, PodSecurityContext, PodSpec, ResourceRequirements,
-    SeccompProfile, SecurityContext,
+    Capabilities, Container, LocalObjectReference, Pod, PodDNSConfig, PodSecurityContext, PodSpec,
+    ResourceRequirements, SeccompProfile, SecurityContext,
 };
 
 use super::super::validate::ValidatedJob;
@@ -56,7 +56,11 @@ pub(super) fn build(job: &ValidatedJob, settings: &Settings, attempt: Attempt) -
             dns_config: Some(PodDNSConfig { nameservers: Some(vec![NO_DNS.into()]), ..PodDNSConfig::default() }),
             enable_service_links: Some(false),
             image_pull_secrets: (!sandbox.image_pull_secrets.is_empty()).then(|| {
-                sandbox.image_pull_secrets.iter().map(|secret| LocalObjectReference { name: secret.name.clone() }).collect()
+                sandbox
+                    .image_pull_secrets
+                    .iter()
+                    .map(|secret| LocalObjectReference { name: secret.name.clone() })
+                    .collect()
             }),
             node_selector: (!sandbox.node_selector.is_empty()).then(|| sandbox.node_selector.clone()),
             priority_class_name: sandbox.priority_class_name.clone(),

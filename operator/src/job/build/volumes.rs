@@ -3,8 +3,8 @@
 use anchorhold_crds::{ClaimSource, ConfigMapSource, ImageSource, names};
 use anchorhold_plan::{OUT, OUT_VOLUME, PLAN_DIRECTORY, TMP, WORKSPACE};
 use k8s_openapi::api::core::v1::{
-    ConfigMapVolumeSource, EmptyDirVolumeSource, ImageVolumeSource, KeyToPath, PersistentVolumeClaimVolumeSource, Volume,
-    VolumeMount,
+    ConfigMapVolumeSource, EmptyDirVolumeSource, ImageVolumeSource, KeyToPath, PersistentVolumeClaimVolumeSource,
+    Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 

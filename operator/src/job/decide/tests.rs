@@ -30,6 +30,7 @@ fn fresh() -> Facts {
         waiting_since: at(NOW - 100),
         start_deadline: seconds(600),
         start_deadline_is_set: false,
+        mounts: true,
         backoff_limit: 0,
         history: History { open: None, last: None, next: 0, counted: 0, uncounted: 0, not_before: None },
     }
@@ -93,7 +94,12 @@ fn leaving(by: i64, disruption: Option<Disruption>, observation: Observation) ->
 fn end(cause: Cause, outcome: Option<Outcome>, began: bool) -> End {
     let result = outcome.map(|outcome| {
         let stage = Stage::Ended;
-        Box::new(RunResult { stage, outcome: Some(outcome), message: "the runner's words".into(), ..RunResult::default() })
+        Box::new(RunResult {
+            stage,
+            outcome: Some(outcome),
+            message: "the runner's words".into(),
+            ..RunResult::default()
+        })
     });
     End { cause, result, exit_code: Some(1), message: String::new(), began, since: None, at: Some(at(NOW - 1)) }
 }
@@ -179,7 +185,12 @@ fn a_job_without_a_pod() {
         ("a pod that vanished before it ran is made anew", begun(false), None, Short::Close(R::PodDeleted, false)),
         ("one that had run counts", begun(true), None, Short::Fail(R::PodDeleted)),
         ("as often as allowed", with_backoff_limit(1, begun(true)), None, Short::Close(R::PodDeleted, true)),
-        ("one that vanished to suspend the job is no failure", suspended(begun(false)), None, Short::Close(R::Suspended, false)),
+        (
+            "one that vanished to suspend the job is no failure",
+            suspended(begun(false)),
+            None,
+            Short::Close(R::Suspended, false),
+        ),
     ]);
 }
 
@@ -189,21 +200,82 @@ fn a_pod_that_has_not_started() {
     let old = |wait| Observation { created: at(NOW - 600), ..waiting(wait) };
     let image = |permanent| Wait::Image { message: "no such image".into(), permanent };
     check([
-        ("it is waited for until its deadline", begun(false), Some(waiting(Wait::Creating)), Short::Track(Some(R::Starting), Some(550))),
-        ("a pod the status does not know is adopted", fresh(), Some(waiting(Wait::Unscheduled)), Short::Track(Some(R::Starting), Some(550))),
-        ("no node fits yet", begun(false), Some(waiting(Wait::Unschedulable("0/1".into()))), Short::Track(Some(R::Scheduling), Some(550))),
+        (
+            "it is waited for until its deadline",
+            begun(false),
+            Some(waiting(Wait::Creating)),
+            Short::Track(Some(R::Starting), Some(550)),
+        ),
+        (
+            "a pod the status does not know is adopted",
+            fresh(),
+            Some(waiting(Wait::Unscheduled)),
+            Short::Track(Some(R::Starting), Some(550)),
+        ),
+        (
+            "no node fits yet",
+            begun(false),
+            Some(waiting(Wait::Unschedulable("0/1".into()))),
+            Short::Track(Some(R::Scheduling), Some(550)),
+        ),
         ("no image yet", begun(false), Some(waiting(image(false))), Short::Track(Some(R::PullingImage), Some(550))),
-        ("an image that cannot come is not waited for", begun(false), Some(waiting(image(true))), Short::Fail(R::ImagePullFailed)),
-        ("no node fitted in time", begun(false), Some(old(Wait::Unschedulable("0/1".into()))), Short::Fail(R::Unschedulable)),
+        (
+            "an image that cannot come is not waited for",
+            begun(false),
+            Some(waiting(image(true))),
+            Short::Fail(R::ImagePullFailed),
+        ),
+        (
+            "no node fitted in time",
+            begun(false),
+            Some(old(Wait::Unschedulable("0/1".into()))),
+            Short::Fail(R::Unschedulable),
+        ),
         ("nobody scheduled it in time", begun(false), Some(old(Wait::Unscheduled)), Short::Fail(R::Unschedulable)),
         ("no image came in time", begun(false), Some(old(image(false))), Short::Fail(R::ImagePullFailed)),
         ("no volume was mounted in time", begun(false), Some(old(Wait::Volumes)), Short::Fail(R::SourceNotMountable)),
-        ("no container was made in time", begun(false), Some(old(Wait::Creating)), Short::Fail(R::StartDeadlineExceeded)),
-        ("the container could not be made", begun(false), Some(old(Wait::Container("x".into()))), Short::Fail(R::ContainerNotCreated)),
-        ("it has nothing to tell when cancelled", cancelled(begun(false)), Some(waiting(Wait::Creating)), Short::Fail(R::Cancelled)),
-        ("nor when its agent is suspended", agent_suspended(begun(false)), Some(waiting(Wait::Creating)), Short::Fail(R::AgentSuspended)),
-        ("nor when the job's time is over", with_deadline(50, begun(false)), Some(waiting(Wait::Creating)), Short::Fail(R::DeadlineExceeded)),
-        ("it is stopped when suspended", suspended(begun(false)), Some(waiting(Wait::Creating)), Short::Stop(StopReason::Suspended)),
+        (
+            "no volume, and none of the user's",
+            Facts { mounts: false, ..begun(false) },
+            Some(old(Wait::Volumes)),
+            Short::Fail(R::StartDeadlineExceeded),
+        ),
+        (
+            "no container was made in time",
+            begun(false),
+            Some(old(Wait::Creating)),
+            Short::Fail(R::StartDeadlineExceeded),
+        ),
+        (
+            "the container could not be made",
+            begun(false),
+            Some(old(Wait::Container("x".into()))),
+            Short::Fail(R::ContainerNotCreated),
+        ),
+        (
+            "it has nothing to tell when cancelled",
+            cancelled(begun(false)),
+            Some(waiting(Wait::Creating)),
+            Short::Fail(R::Cancelled),
+        ),
+        (
+            "nor when its agent is suspended",
+            agent_suspended(begun(false)),
+            Some(waiting(Wait::Creating)),
+            Short::Fail(R::AgentSuspended),
+        ),
+        (
+            "nor when the job's time is over",
+            with_deadline(50, begun(false)),
+            Some(waiting(Wait::Creating)),
+            Short::Fail(R::DeadlineExceeded),
+        ),
+        (
+            "it is stopped when suspended",
+            suspended(begun(false)),
+            Some(waiting(Wait::Creating)),
+            Short::Stop(StopReason::Suspended),
+        ),
         (
             "the job's time may be shorter than the wait",
             with_deadline(60, begun(false)),
@@ -219,12 +291,22 @@ fn a_pod_that_runs() {
     check([
         ("it is left alone until the job's time is over", begun(true), Some(running()), Short::Track(None, Some(3550))),
         ("a pod the status does not know is adopted", fresh(), Some(running()), Short::Track(None, None)),
-        ("without its agent it goes on", Facts { active_deadline: None, ..begun(true) }, Some(running()), Short::Track(None, None)),
+        (
+            "without its agent it goes on",
+            Facts { active_deadline: None, ..begun(true) },
+            Some(running()),
+            Short::Track(None, None),
+        ),
         ("cancelling stops it", cancelled(begun(true)), Some(running()), Short::Stop(S::Cancelled)),
         ("suspending stops it", suspended(begun(true)), Some(running()), Short::Stop(S::Suspended)),
         ("the kill switch stops it", agent_suspended(begun(true)), Some(running()), Short::Stop(S::AgentSuspended)),
         ("its deadline stops it", with_deadline(50, begun(true)), Some(running()), Short::Stop(S::DeadlineExceeded)),
-        ("cancelling wins", agent_suspended(suspended(cancelled(begun(true)))), Some(running()), Short::Stop(S::Cancelled)),
+        (
+            "cancelling wins",
+            agent_suspended(suspended(cancelled(begun(true)))),
+            Some(running()),
+            Short::Stop(S::Cancelled),
+        ),
     ]);
 }
 
@@ -234,17 +316,72 @@ fn a_pod_that_was_told_to_stop() {
     use StopReason as S;
     let gone = |reason, cause, outcome| stopped(reason, 5, ended(cause, outcome, true));
     check([
-        ("it is given time", cancelled(begun(true)), Some(stopped(S::Cancelled, 5, running())), Short::Track(None, Some(55))),
-        ("a node that does not answer is not waited for", cancelled(begun(true)), Some(stopped(S::Cancelled, 60, running())), Short::Fail(R::Cancelled)),
-        ("cancelled", cancelled(begun(true)), Some(gone(S::Cancelled, Cause::Deadline, Some(Outcome::Cancelled))), Short::Fail(R::Cancelled)),
-        ("before the pod says why", cancelled(begun(true)), Some(gone(S::Cancelled, Cause::Exit, Some(Outcome::Cancelled))), Short::Fail(R::Cancelled)),
-        ("killed without a word", cancelled(begun(true)), Some(gone(S::Cancelled, Cause::Deadline, None)), Short::Fail(R::Cancelled)),
-        ("over its time", begun(true), Some(gone(S::DeadlineExceeded, Cause::Deadline, Some(Outcome::Cancelled))), Short::Fail(R::DeadlineExceeded)),
-        ("by the kill switch", begun(true), Some(gone(S::AgentSuspended, Cause::Deadline, Some(Outcome::Cancelled))), Short::Fail(R::AgentSuspended)),
-        ("suspended", suspended(begun(true)), Some(gone(S::Suspended, Cause::Deadline, Some(Outcome::Cancelled))), Short::Close(R::Suspended, false)),
-        ("resumed before it had stopped", begun(true), Some(gone(S::Suspended, Cause::Deadline, None)), Short::Close(R::Suspended, false)),
-        ("it completed all the same", cancelled(begun(true)), Some(stopped(S::Cancelled, 5, completed())), Short::Complete),
-        ("it failed by itself all the same", cancelled(begun(true)), Some(stopped(S::Cancelled, 5, threw())), Short::Fail(R::ScriptError)),
+        (
+            "it is given time",
+            cancelled(begun(true)),
+            Some(stopped(S::Cancelled, 5, running())),
+            Short::Track(None, Some(55)),
+        ),
+        (
+            "a node that does not answer is not waited for",
+            cancelled(begun(true)),
+            Some(stopped(S::Cancelled, 60, running())),
+            Short::Fail(R::Cancelled),
+        ),
+        (
+            "cancelled",
+            cancelled(begun(true)),
+            Some(gone(S::Cancelled, Cause::Deadline, Some(Outcome::Cancelled))),
+            Short::Fail(R::Cancelled),
+        ),
+        (
+            "before the pod says why",
+            cancelled(begun(true)),
+            Some(gone(S::Cancelled, Cause::Exit, Some(Outcome::Cancelled))),
+            Short::Fail(R::Cancelled),
+        ),
+        (
+            "killed without a word",
+            cancelled(begun(true)),
+            Some(gone(S::Cancelled, Cause::Deadline, None)),
+            Short::Fail(R::Cancelled),
+        ),
+        (
+            "over its time",
+            begun(true),
+            Some(gone(S::DeadlineExceeded, Cause::Deadline, Some(Outcome::Cancelled))),
+            Short::Fail(R::DeadlineExceeded),
+        ),
+        (
+            "by the kill switch",
+            begun(true),
+            Some(gone(S::AgentSuspended, Cause::Deadline, Some(Outcome::Cancelled))),
+            Short::Fail(R::AgentSuspended),
+        ),
+        (
+            "suspended",
+            suspended(begun(true)),
+            Some(gone(S::Suspended, Cause::Deadline, Some(Outcome::Cancelled))),
+            Short::Close(R::Suspended, false),
+        ),
+        (
+            "resumed before it had stopped",
+            begun(true),
+            Some(gone(S::Suspended, Cause::Deadline, None)),
+            Short::Close(R::Suspended, false),
+        ),
+        (
+            "it completed all the same",
+            cancelled(begun(true)),
+            Some(stopped(S::Cancelled, 5, completed())),
+            Short::Complete,
+        ),
+        (
+            "it failed by itself all the same",
+            cancelled(begun(true)),
+            Some(stopped(S::Cancelled, 5, threw())),
+            Short::Fail(R::ScriptError),
+        ),
     ]);
 }
 
@@ -265,15 +402,50 @@ fn a_pod_that_ended_by_itself() {
         ("killed", twice(), exit(Outcome::Killed), Short::Close(R::ScriptError, true)),
         ("timed out", twice(), exit(Outcome::TimedOut), Short::Close(R::DeadlineExceeded, true)),
         ("a defect", twice(), exit(Outcome::Internal), Short::Close(R::InternalError, true)),
-        ("a script that cannot be run is not tried again", twice(), exit(Outcome::Refused), Short::Fail(R::ScriptError)),
+        (
+            "a script that cannot be run is not tried again",
+            twice(),
+            exit(Outcome::Refused),
+            Short::Fail(R::ScriptError),
+        ),
         ("nor is a plan of another release", twice(), exit(Outcome::PlanRejected), Short::Fail(R::PlanRejected)),
         ("nor an empty source", twice(), exit(Outcome::SourceEmpty), Short::Fail(R::SourceEmpty)),
-        ("nor a kernel that cannot confine", twice(), exit(Outcome::SandboxUnavailable), Short::Fail(R::SandboxUnavailable)),
-        ("nor an open network", twice(), exit(Outcome::NetworkPolicyNotEnforced), Short::Fail(R::NetworkPolicyNotEnforced)),
-        ("out of memory", begun(true), Some(ended(Cause::OutOfMemory, Some(Outcome::Killed), true)), Short::Fail(R::OOMKilled)),
-        ("out of memory without a word", twice(), Some(ended(Cause::OutOfMemory, None, true)), Short::Close(R::OOMKilled, true)),
-        ("no runner in the image", twice(), Some(ended(Cause::RunnerMissing, None, false)), Short::Fail(R::RunnerMissing)),
-        ("the pod's own deadline", twice(), Some(ended(Cause::Deadline, Some(Outcome::Cancelled), true)), Short::Fail(R::DeadlineExceeded)),
+        (
+            "nor a kernel that cannot confine",
+            twice(),
+            exit(Outcome::SandboxUnavailable),
+            Short::Fail(R::SandboxUnavailable),
+        ),
+        (
+            "nor an open network",
+            twice(),
+            exit(Outcome::NetworkPolicyNotEnforced),
+            Short::Fail(R::NetworkPolicyNotEnforced),
+        ),
+        (
+            "out of memory",
+            begun(true),
+            Some(ended(Cause::OutOfMemory, Some(Outcome::Killed), true)),
+            Short::Fail(R::OOMKilled),
+        ),
+        (
+            "out of memory without a word",
+            twice(),
+            Some(ended(Cause::OutOfMemory, None, true)),
+            Short::Close(R::OOMKilled, true),
+        ),
+        (
+            "no runner in the image",
+            twice(),
+            Some(ended(Cause::RunnerMissing, None, false)),
+            Short::Fail(R::RunnerMissing),
+        ),
+        (
+            "the pod's own deadline",
+            twice(),
+            Some(ended(Cause::Deadline, Some(Outcome::Cancelled), true)),
+            Short::Fail(R::DeadlineExceeded),
+        ),
         ("exit without a word", begun(true), Some(ended(Cause::Exit, None, true)), Short::Fail(R::ScriptError)),
     ]);
 }
@@ -286,16 +458,56 @@ fn a_pod_that_the_cluster_took() {
     check([
         ("evicted before the program began", begun(true), evicted(false), Short::Close(R::Evicted, false)),
         ("evicted after it began", begun(true), evicted(true), Short::Fail(R::Evicted)),
-        ("evicted after it began, with tries left", with_backoff_limit(1, begun(true)), evicted(true), Short::Close(R::Evicted, true)),
+        (
+            "evicted after it began, with tries left",
+            with_backoff_limit(1, begun(true)),
+            evicted(true),
+            Short::Close(R::Evicted, true),
+        ),
         ("uncounted attempts are bounded", after(0, 10, begun(true)), evicted(false), Short::Fail(R::Evicted)),
-        ("and do not use up the counted", after(1, 9, with_backoff_limit(1, begun(true))), evicted(false), Short::Close(R::Evicted, false)),
-        ("preempted", begun(true), Some(ended(Cause::Disrupted(Disruption::Preempted), None, false)), Short::Close(R::Preempted, false)),
-        ("deleted by somebody", begun(true), Some(ended(Cause::Deleted, Some(Outcome::Cancelled), true)), Short::Fail(R::PodDeleted)),
-        ("the node refused it", begun(false), Some(ended(Cause::NodeRefused, None, false)), Short::Close(R::PodRejected, false)),
+        (
+            "and do not use up the counted",
+            after(1, 9, with_backoff_limit(1, begun(true))),
+            evicted(false),
+            Short::Close(R::Evicted, false),
+        ),
+        (
+            "preempted",
+            begun(true),
+            Some(ended(Cause::Disrupted(Disruption::Preempted), None, false)),
+            Short::Close(R::Preempted, false),
+        ),
+        (
+            "deleted by somebody",
+            begun(true),
+            Some(ended(Cause::Deleted, Some(Outcome::Cancelled), true)),
+            Short::Fail(R::PodDeleted),
+        ),
+        (
+            "the node refused it",
+            begun(false),
+            Some(ended(Cause::NodeRefused, None, false)),
+            Short::Close(R::PodRejected, false),
+        ),
         ("it is leaving", begun(true), Some(leaving(NOW + 5, None, running())), Short::Track(None, Some(65))),
-        ("its node should have let go", begun(true), Some(leaving(NOW - 60, lost(), running())), Short::Fail(R::NodeLost)),
-        ("before it ran", begun(false), Some(leaving(NOW - 60, lost(), waiting(Wait::Creating))), Short::Close(R::NodeLost, false)),
-        ("cancelling still stops it", cancelled(begun(true)), Some(leaving(NOW + 5, None, running())), Short::Stop(StopReason::Cancelled)),
+        (
+            "its node should have let go",
+            begun(true),
+            Some(leaving(NOW - 60, lost(), running())),
+            Short::Fail(R::NodeLost),
+        ),
+        (
+            "before it ran",
+            begun(false),
+            Some(leaving(NOW - 60, lost(), waiting(Wait::Creating))),
+            Short::Close(R::NodeLost, false),
+        ),
+        (
+            "cancelling still stops it",
+            cancelled(begun(true)),
+            Some(leaving(NOW + 5, None, running())),
+            Short::Stop(StopReason::Cancelled),
+        ),
     ]);
 }
 
@@ -320,7 +532,12 @@ fn a_job_that_has_ended_never_changes() {
         ("suspended later", suspended(finished(None)), None, Short::Rest(None)),
         ("until its time is over", finished(Some(100)), None, Short::Rest(Some(40))),
         ("then it leaves", finished(Some(60)), None, Short::Remove),
-        ("a pod that could still run is stopped first", finished(Some(60)), Some(waiting(Wait::Creating)), Short::StopLeftover),
+        (
+            "a pod that could still run is stopped first",
+            finished(Some(60)),
+            Some(waiting(Wait::Creating)),
+            Short::StopLeftover,
+        ),
         ("a pod that runs, too", finished(None), Some(running()), Short::StopLeftover),
         ("once", finished(None), Some(stopped(StopReason::JobEnded, 1, running())), Short::Rest(None)),
     ]);

@@ -65,14 +65,19 @@ fn what_a_pod_waits_for_is_told_in_the_words_of_who_knows() {
     assert_eq!(observe(&unschedulable).state, State::Waiting(Wait::Unschedulable("0/1 nodes are available".into())));
 
     let waiting = |reason: &str, message: &str| {
-        state_of(&json!({"phase": "Pending", "containerStatuses": runner(&json!({"waiting": {"reason": reason, "message": message}}))}))
+        state_of(
+            &json!({"phase": "Pending", "containerStatuses": runner(&json!({"waiting": {"reason": reason, "message": message}}))}),
+        )
     };
     let image = |message: &str, permanent| State::Waiting(Wait::Image { message: message.into(), permanent });
     assert_eq!(waiting("ErrImagePull", "not found"), image("not found", false));
     assert_eq!(waiting("ImagePullBackOff", ""), image("ImagePullBackOff", false));
     assert_eq!(waiting("ErrImageNeverPull", "not present"), image("not present", true));
     assert_eq!(waiting("InvalidImageName", "bad"), image("bad", true));
-    assert_eq!(waiting("CreateContainerConfigError", "no subPath"), State::Waiting(Wait::Container("no subPath".into())));
+    assert_eq!(
+        waiting("CreateContainerConfigError", "no subPath"),
+        State::Waiting(Wait::Container("no subPath".into()))
+    );
     assert_eq!(waiting("ContainerCreating", ""), State::Waiting(Wait::Creating));
 }
 
@@ -116,12 +121,17 @@ fn each_way_to_end_is_told_apart() {
     let preparing = result(None, Stage::Preparing);
     let cancelled = result(Some(Outcome::Cancelled), Stage::Ended);
     let threw = result(Some(Outcome::Threw), Stage::Ended);
-    let failed = |reason: &str, statuses: Value| json!({"phase": "Failed", "reason": reason, "containerStatuses": statuses});
+    let failed =
+        |reason: &str, statuses: Value| json!({"phase": "Failed", "reason": reason, "containerStatuses": statuses});
     let evicted = Cause::Disrupted(Disruption::Evicted);
     for (row, status, wanted) in [
         ("threw", json!({"phase": "Failed", "containerStatuses": terminated(1, "Error", &threw)}), (Cause::Exit, true)),
         ("threw, then evicted", failed("Evicted", terminated(1, "Error", &threw)), (Cause::Exit, true)),
-        ("oom", json!({"phase": "Failed", "containerStatuses": terminated(137, "OOMKilled", &started)}), (Cause::OutOfMemory, true)),
+        (
+            "oom",
+            json!({"phase": "Failed", "containerStatuses": terminated(137, "OOMKilled", &started)}),
+            (Cause::OutOfMemory, true),
+        ),
         ("deadline", failed("DeadlineExceeded", terminated(6, "Error", &cancelled)), (Cause::Deadline, true)),
         ("deadline, killed", failed("DeadlineExceeded", terminated(137, "Error", &started)), (Cause::Deadline, true)),
         ("deadline before it started", failed("DeadlineExceeded", json!(null)), (Cause::Deadline, false)),
@@ -152,7 +162,8 @@ fn a_runner_that_is_not_in_its_image_is_told_from_another_start_error() {
 fn who_disrupted_a_pod_is_read_from_its_condition() {
     let disrupted = |reason: &str| {
         let condition = json!([{"type": "DisruptionTarget", "status": "True", "reason": reason}]);
-        let status = json!({"phase": "Failed", "conditions": condition, "containerStatuses": terminated(137, "Error", "")});
+        let status =
+            json!({"phase": "Failed", "conditions": condition, "containerStatuses": terminated(137, "Error", "")});
         end_of(&status).0
     };
     assert_eq!(disrupted("PreemptionByScheduler"), Cause::Disrupted(Disruption::Preempted));

@@ -51,8 +51,12 @@ fn ended(outcome: Outcome) -> Observation {
 
 /// Applies the news to what was before; the attempt is number 0 unless there is none.
 fn next(before: Option<JobStatus>, seen: Option<&Observation>, news: &News, second: i64) -> JobStatus {
-    let attempt =
-        seen.map(|observation| SeenAttempt { number: 0, pod_name: "count-0", observation, runner_image: Some("r@sha256:1") });
+    let attempt = seen.map(|observation| SeenAttempt {
+        number: 0,
+        pod_name: "count-0",
+        observation,
+        runner_image: Some("r@sha256:1"),
+    });
     let resolved = ResolvedJob { agent_generation: Some(4), ..ResolvedJob::default() };
     new_status(&job(before), attempt, attempt.map(|_| resolved), false, news, at(second))
 }
@@ -73,15 +77,14 @@ fn pair(status: &str, reason: &str) -> (String, String) {
 #[test]
 fn a_job_that_completes_reads_like_this() {
     let started = next(None, Some(&waiting()), &starting(), 1);
-    let running = next(Some(started), Some(&observation(State::Running { since: at(3) })), &News::Underway { waiting: None }, 4);
+    let running =
+        next(Some(started), Some(&observation(State::Running { since: at(3) })), &News::Underway { waiting: None }, 4);
     let done = next(Some(running), Some(&ended(Outcome::Completed)), &News::Ended(Ending::Complete), 75);
     let mut done = serde_json::to_value(&done).unwrap();
     for condition in done["conditions"].as_array_mut().unwrap() {
         condition.as_object_mut().unwrap().remove("message");
     }
-    let condition = |type_: &str, status: &str, reason: &str, time: &str| {
-        json!({"type": type_, "status": status, "reason": reason, "observedGeneration": 1, "lastTransitionTime": time})
-    };
+    let condition = |type_: &str, status: &str, reason: &str, time: &str| json!({"type": type_, "status": status, "reason": reason, "observedGeneration": 1, "lastTransitionTime": time});
     let expected: Value = json!({
         "observedGeneration": 1,
         "conditions": [
@@ -153,7 +156,8 @@ fn attempts_add_up_and_each_keeps_its_reason() {
     let first = next(None, Some(&ended(Outcome::Cancelled)), &News::Closed(closed), 75);
     assert_eq!((first.state, first.reason.as_deref()), (Some(JobState::Pending), Some("BackingOff")));
     assert_eq!((first.attempts[0].reason.as_deref(), first.attempts[0].counted), (Some("Evicted"), Some(false)));
-    let second = SeenAttempt { number: 1, pod_name: "count-1", observation: &ended(Outcome::Completed), runner_image: None };
+    let second =
+        SeenAttempt { number: 1, pod_name: "count-1", observation: &ended(Outcome::Completed), runner_image: None };
     let done = new_status(&job(Some(first)), Some(second), None, false, &News::Ended(Ending::Complete), at(80));
     assert_eq!(done.attempts.iter().map(|attempt| attempt.number).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(done.usage.unwrap().tool_calls, 6);

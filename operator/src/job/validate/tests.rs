@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal at each call reads better")]
 fn job(spec: Value) -> Job {
     let mut whole = json!({"agentRef": {"name": "reader"}});
     let script = spec.get("prompt").or(spec.get("promptFrom")).is_none();
@@ -50,7 +51,8 @@ fn what_comes_with_a_later_release_is_refused_by_its_field() {
         assert_eq!(reason, JobReason::NotImplemented);
         assert!(message.starts_with(field) && message.contains("; use "), "{message}");
     }
-    let (reason, message) = refused(&job(json!({})), &agent(json!({"tools": ["codemode", "mcp__tracker__*"]})), &vec![]);
+    let (reason, message) =
+        refused(&job(json!({})), &agent(json!({"tools": ["codemode", "mcp__tracker__*"]})), &vec![]);
     assert_eq!(reason, JobReason::NotImplemented);
     assert!(message.starts_with("spec.tools[1] of Agent reader "), "{message}");
 }
@@ -83,7 +85,10 @@ fn a_script_that_grows_too_large_as_json_is_refused_before_it_is_written() {
 #[test]
 fn an_amount_that_is_none_is_named() {
     let (reason, message) = refused(&job(json!({"output": {"sizeLimit": "much"}})), &agent(json!({})), &vec![]);
-    assert_eq!((reason, message.as_str()), (JobReason::InvalidSpec, "spec.output.sizeLimit is \"much\"; it must be a positive amount such as 1Gi"));
+    assert_eq!(
+        (reason, message.as_str()),
+        (JobReason::InvalidSpec, "spec.output.sizeLimit is \"much\"; it must be a positive amount such as 1Gi")
+    );
     let odd = agent(json!({"sandbox": {"resources": {"limits": {"memory": "lots"}}}}));
     let (reason, message) = refused(&job(json!({})), &odd, &vec![]);
     assert_eq!(reason, JobReason::AgentInvalid);
@@ -96,8 +101,14 @@ fn a_job_is_never_without_a_memory_limit_and_never_asks_for_more_than_that() {
         let resources = accepted(&job(json!({})), &agent(json!({"sandbox": {"resources": sandbox}}))).resources;
         serde_json::to_value(&resources).unwrap()
     };
-    assert_eq!(amounts(json!({})), json!({"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}}));
-    assert_eq!(amounts(json!({"limits": {"memory": "64Mi"}})), json!({"requests": {"cpu": "100m"}, "limits": {"memory": "64Mi"}}));
+    assert_eq!(
+        amounts(json!({})),
+        json!({"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}})
+    );
+    assert_eq!(
+        amounts(json!({"limits": {"memory": "64Mi"}})),
+        json!({"requests": {"cpu": "100m"}, "limits": {"memory": "64Mi"}})
+    );
     assert_eq!(
         amounts(json!({"requests": {"memory": "2Gi"}})),
         json!({"requests": {"cpu": "100m", "memory": "2Gi"}, "limits": {"memory": "2Gi"}})

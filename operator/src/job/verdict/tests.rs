@@ -78,7 +78,10 @@ fn a_silent_runner_is_judged_by_its_exit_code() {
         (JobReason::RunnerCrashed, "the runner ended without reporting a result (exit code 0)".into()),
         "success without a result is none"
     );
-    assert_eq!(with_code(139), (JobReason::RunnerCrashed, "the runner ended without reporting a result (exit code 139)".into()));
+    assert_eq!(
+        with_code(139),
+        (JobReason::RunnerCrashed, "the runner ended without reporting a result (exit code 139)".into())
+    );
 }
 
 #[test]
