@@ -158,6 +158,10 @@ impl Codemode {
         for (key, json) in changes {
             store.retain(|(known, _)| *known != key);
             let Some(json) = json else { continue };
+            // A worker that was taken over could send anything; what is no JSON is not kept.
+            if serde_json::from_str::<serde::de::IgnoredAny>(&json).is_err() {
+                continue;
+            }
             let size: usize = store.iter().map(|(key, json)| key.len() + json.len()).sum();
             if size + key.len() + json.len() > STORED {
                 problem =

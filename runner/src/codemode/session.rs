@@ -28,6 +28,10 @@ use crate::tool::{Call, CallTool, ToolError, ToolOutput};
 const STDERR: u64 = 4 << 10;
 /// What an image and the rest of a last message may take in one line.
 const LINE_EXTRA: usize = 16 << 20;
+/// Bytes of a tool's name in a call; longer ones are nobody's.
+const NAME: usize = 512;
+/// Bytes of an error's text from the worker.
+const ERROR: usize = 16 << 10;
 /// Bytes of one note from the worker.
 const NOTE: usize = 4 << 10;
 /// How long a killed process may take to go. The kernel needs microseconds; a process in an uninterruptible wait does not
@@ -99,6 +103,9 @@ pub(super) struct Session {
     calls: Vec<CallSummary>,
     running: HashMap<u64, Running>,
     blocked_calls: u64,
+    /// A call beyond the limit on calls in flight.
+    held: Option<ToolCall>,
+    is_ready: bool,
 }
 
 /// What a task of a session returns.
@@ -163,14 +170,17 @@ impl Session {
             calls: Vec::new(),
             running: HashMap::new(),
             blocked_calls: 0,
+            held: None,
+            is_ready: false,
         })
     }
 
     /// Listens to the worker until it has nothing more to say. Safe to drop at any point.
     pub(super) async fn run(&mut self) -> Over {
-        let in_flight = usize::try_from(self.limits.calls_in_flight).unwrap_or(1);
         loop {
-            let may_listen = self.running.len() < in_flight;
+            // A worker that keeps to its limit never has a call held; one that does not is not listened to meanwhile. A
+            // worker that keeps to it is always listened to: it may be writing, and read its replies only afterwards.
+            let may_listen = self.held.is_none();
             tokio::select! {
                 line = self.lines.next(), if may_listen => match line {
                     Ok(Line::Text(line)) => {
@@ -178,15 +188,15 @@ impl Session {
                             return over;
                         }
                     }
-                    Ok(Line::TooLong) => {
-                        let problem = "the script's process sent a line without end; it was killed";
-                        return Over::Decided(Outcome::Killed, problem.into());
-                    }
+                    Ok(Line::TooLong) => return misbehaved("sent a line without end"),
                     Ok(Line::End) | Err(_) => return Over::Silent,
                 },
                 Some(done) = self.tasks.join_next() => {
                     if let Ok(Done::Call { id, outcome }) = done {
                         self.conclude(id, outcome);
+                        if let Some(call) = self.held.take() {
+                            self.call(call);
+                        }
                     }
                 }
             }
@@ -195,13 +205,24 @@ impl Session {
 
     fn hear(&mut self, line: &[u8]) -> Option<Over> {
         let Ok(message) = serde_json::from_slice::<FromWorker>(line) else {
-            return Some(Over::Decided(
-                Outcome::Killed,
-                "the script's process sent something that no worker sends; it was killed".into(),
-            ));
+            return Some(misbehaved("sent something that no worker sends"));
         };
         match message {
-            FromWorker::Call(call) => self.call(call),
+            FromWorker::Ready if !self.is_ready => self.is_ready = true,
+            FromWorker::Ready => return Some(misbehaved("sent something that no worker sends")),
+            FromWorker::Call(call) => {
+                // The engine counts and measures too; this is for one that was taken over.
+                let is_over = u64::try_from(self.calls.len()).map_or(true, |made| made >= u64::from(self.limits.calls));
+                if is_over || call.tool.len() > NAME || self.running.contains_key(&call.id) {
+                    return Some(misbehaved("made a call that it may not make"));
+                }
+                if u64::try_from(line.len())
+                    .map_or(true, |length| length > self.limits.argument_bytes + NAME as u64 * 8)
+                {
+                    return Some(misbehaved("made a call with larger arguments than it may"));
+                }
+                self.call(call);
+            }
             FromWorker::Print(printed) => {
                 let room = self.output_bytes;
                 if let Some(text) = self.printed.get_mut(printed.channel as usize) {
@@ -213,35 +234,26 @@ impl Session {
                 }
             }
             FromWorker::Image(image) if self.images.len() < image::MOST => self.images.push(image),
-            FromWorker::Image(_) => {
-                return Some(Over::Decided(
-                    Outcome::Killed,
-                    format!("the script's process sent more than {} images", image::MOST),
-                ));
-            }
+            FromWorker::Image(_) => return Some(misbehaved("sent more images than it may")),
             FromWorker::End(end) => return Some(Over::Said(end)),
         }
         None
     }
 
+    /// Starts a call, or holds it until another has ended.
     fn call(&mut self, call: ToolCall) {
+        if self.running.len() >= usize::try_from(self.limits.calls_in_flight).unwrap_or(1) {
+            self.held = Some(call);
+            return;
+        }
         let ToolCall { id, tool, arguments } = call;
-        let made = u64::try_from(self.calls.len()).unwrap_or(u64::MAX);
-        // The worker counts too; this is for one that does not.
-        let is_over = made >= u64::from(self.limits.calls) || self.running.contains_key(&id);
         self.running.insert(id, Running { index: self.calls.len(), since: Instant::now() });
         self.calls.push(CallSummary { tool: tool.clone(), outcome: CallOutcome::Cancelled, duration: Duration::ZERO });
-        let pending = (!is_over).then(|| {
-            self.tools.call(Call { name: tool, arguments, caller: ToolCaller::Script, script: Some(self.script) })
-        });
+        let call = Call { name: tool, arguments, caller: ToolCaller::Script, script: Some(self.script) };
+        let pending = self.tools.call(call);
         let (replies, limit) = (self.replies.clone(), self.limits.result_bytes);
-        let calls = self.limits.calls;
         self.tasks.spawn(async move {
-            let result = match pending {
-                Some(pending) => pending.await,
-                None => Err(ToolError::LimitReached(format!("a script makes at most {calls} calls"))),
-            };
-            let (line, outcome) = reply(id, &result, limit);
+            let (line, outcome) = reply(id, &pending.await, limit);
             // A worker that is gone needs no answer.
             _ = replies.send(line).await;
             Done::Call { id, outcome }
@@ -298,7 +310,7 @@ impl Session {
             Over::Decided(outcome, error) => printed(Ended::failed(outcome, error), text, console),
             Over::Silent => {
                 let stderr = read_stderr(self.stderr.take()).await;
-                let (outcome, error) = silent(status.filter(|_| ended_by_itself), &stderr);
+                let (outcome, error) = silent(status.filter(|_| ended_by_itself), self.is_ready, &stderr);
                 printed(Ended::failed(outcome, error), text, console)
             }
         };
@@ -313,6 +325,11 @@ impl Session {
         ended.blocked_calls = self.blocked_calls;
         ended
     }
+}
+
+/// The end of a worker that does what none does: a script has taken its engine over, or it is no worker.
+fn misbehaved(how: &str) -> Over {
+    Over::Decided(Outcome::Killed, format!("the script's process {how}; it was killed"))
 }
 
 /// How long a process that closed its output may take to end, so that its status tells what happened.
@@ -386,7 +403,8 @@ fn lines(mut text: String, bytes: u64) -> Part {
 
 /// What a last message says. Sizes are taken from it, but never below what has arrived.
 fn said(end: End, text: String, console: String) -> Ended {
-    let End { how, error, value, value_bytes, text_bytes, console_bytes, notes, store } = end;
+    let End { how, mut error, value, value_bytes, text_bytes, console_bytes, notes, store } = end;
+    error.truncate(error.floor_char_boundary(ERROR));
     let outcome = match how {
         How::Completed => Outcome::Completed,
         How::Threw => Outcome::Threw,
@@ -413,7 +431,7 @@ fn said(end: End, text: String, console: String) -> Ended {
 }
 
 /// What the status of a process says that ended without a last message.
-fn silent(status: Option<ExitStatus>, stderr: &str) -> (Outcome, String) {
+fn silent(status: Option<ExitStatus>, is_ready: bool, stderr: &str) -> (Outcome, String) {
     let details = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     let Some(status) = status else {
         return (Outcome::Killed, "the script's process closed its output and went on; it was killed".into());
@@ -427,7 +445,9 @@ fn silent(status: Option<ExitStatus>, stderr: &str) -> (Outcome, String) {
             (Outcome::Killed, format!("the script's engine crashed (signal {signal}); its process is gone{details}"))
         }
         // What a worker exits with when it cannot confine itself (`worker::run_worker_if_asked`).
-        (None, Some(3)) => (Outcome::SandboxUnavailable, format!("the script's process cannot be confined{details}")),
+        (None, Some(3)) if !is_ready => {
+            (Outcome::SandboxUnavailable, format!("the script's process cannot be confined{details}"))
+        }
         (None, code) => {
             let code = code.unwrap_or_default();
             (Outcome::Killed, format!("the script's process ended without an answer (exit code {code}){details}"))

@@ -73,6 +73,8 @@ pub(super) enum CallResult<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FromWorker {
+    /// The worker is confined and waits for its script. From here on what it says may be a script's doing.
+    Ready,
     /// The script calls a tool.
     Call(ToolCall),
     /// The script printed.

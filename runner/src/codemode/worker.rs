@@ -37,6 +37,7 @@ pub fn run_worker_if_asked() -> Option<ExitCode> {
     }
     let line_bytes = usize::try_from(line_bytes).unwrap_or(usize::MAX);
     let mut pipes = Pipes { input: Vec::new(), begin: 0, output: Vec::new(), line_bytes };
+    pipes.send(&FromWorker::Ready);
     let start = pipes.receive().and_then(|line| serde_json::from_str::<Start>(&line).ok());
     let Some(start) = start else {
         return Some(ExitCode::from(4));

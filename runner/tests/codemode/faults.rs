@@ -132,7 +132,7 @@ async fn fault_10_and_11_options_are_refused_or_clamped_and_never_ignored() {
     let text = completed("\u{feff}//@options:{\"timeout_ms\": 99999999}\nreturn 1").await;
     assert_eq!(
         text,
-        "--- returned ---\n1\n--- notes ---\n- timeout_ms 99999999 is above this job's cap; 100000 was used"
+        "--- returned ---\n1\n--- notes ---\n- timeout_ms 99999999 is above this job's cap; 300000 was used"
     );
     assert_eq!(completed("const s = `\n// @options: {\"nope\": 1}\n`; return s.length").await, "26");
 }
@@ -264,11 +264,11 @@ async fn fault_22_calls_start_at_once_and_may_be_awaited_many_times() {
 #[tokio::test]
 async fn fault_23_large_arguments_and_many_parallel_calls_are_ordinary() {
     let limits = ScriptLimits { argument_bytes: 8 << 20, ..limits() };
-    let script = "const rows = Array.from({length: 50000}, (_, id) => ({id, name: 'row ' + id, tags: ['a', 'b']}));
+    let script = "const rows = Array.from({length: 20000}, (_, id) => ({id, name: 'row ' + id, tags: ['a', 'b']}));
         const back = await tools.echo({rows}); const many = await Promise.all(Array.from({length: 1000}, (_, n) => tools.echo({n})));
-        return [back.rows.length, back.rows[49999].name, many.length, many[999].n]";
+        return [back.rows.length, back.rows[19999].name, many.length, many[999].n]";
     let result = result_with(script, limits).await;
-    assert_eq!(result.text, r#"[50000,"row 49999",1000,999]"#);
+    assert_eq!(result.text, r#"[20000,"row 19999",1000,999]"#);
 }
 
 #[tokio::test]

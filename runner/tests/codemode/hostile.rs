@@ -102,11 +102,38 @@ async fn a_worker_that_calls_without_end_is_held_back() {
     assert_eq!(result.outcome, Outcome::TimedOut);
     assert_eq!(tools.most_running.load(Ordering::SeqCst), 4);
     assert_eq!(tools.running.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_worker_that_oversteps_its_limits_is_killed() {
+    let call = |id: &str, tool: &str, arguments: &str| {
+        format!(
+            "echo \"{{\\\"call\\\":{{\\\"id\\\":{id},\\\"tool\\\":\\\"{tool}\\\",\\\"arguments\\\":{arguments}}}}}\""
+        )
+    };
     let tools = Arc::new(TestTools::default());
-    let many = "i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo \"{\\\"call\\\":{\\\"id\\\":$i,\\\"tool\\\":\\\"echo\\\",\\\"arguments\\\":{}}}\"; done; sleep 100";
-    let result = with_program(many, 4000, &tools).await;
-    assert_eq!((result.outcome, result.calls.len()), (Outcome::TimedOut, 150));
+    let many = format!("i=0; while [ $i -lt 150 ]; do i=$((i+1)); {}; done; sleep 100", call("$i", "echo", "{}"));
+    let result = with_program(&many, 60_000, &tools).await;
+    assert_eq!((result.outcome, result.calls.len()), (Outcome::Killed, 100));
     assert_eq!(tools.started.load(Ordering::SeqCst), 100, "the host counts for itself");
+    let long = "x".repeat(600);
+    for (body, problem) in [
+        (format!("{}; {}; sleep 100", call("1", "never", "{}"), call("1", "never", "{}")), "made a call that it may not make"),
+        (format!("{}; sleep 100", call("1", &long, "{}")), "made a call that it may not make"),
+        (
+            "printf '{\"call\":{\"id\":1,\"tool\":\"echo\",\"arguments\":\"'; head -c 3000000 /dev/zero | tr '\\0' x; echo '\"}}'; sleep 100"
+                .to_owned(),
+            "made a call with larger arguments than it may",
+        ),
+        ("echo '\"ready\"'; echo '\"ready\"'; sleep 100".to_owned(), "sent something that no worker sends"),
+        (
+            "for i in 1 2 3 4 5 6 7 8 9; do echo '{\"image\":{\"mime_type\":\"image/png\",\"data\":\"\"}}'; done; sleep 100".to_owned(),
+            "sent more images than it may",
+        ),
+    ] {
+        let expected = (Outcome::Killed, format!("the script's process {problem}; it was killed"));
+        assert_eq!(outcome(&body).await, expected, "{}", body.get(..100).unwrap_or(&body));
+    }
 }
 
 #[tokio::test]

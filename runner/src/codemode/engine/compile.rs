@@ -18,6 +18,8 @@ const FILE: &str = "script.js";
 const LAST: &str = "return last$(";
 /// Lines from the end at which a last expression is looked for.
 const TAIL_LINES: usize = 40;
+/// Bytes of a script in which it is looked for: each attempt compiles the script.
+const TAIL_BYTES: usize = 64 << 10;
 
 /// How the text is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +144,9 @@ fn without_semicolon(text: &str) -> &str {
 
 /// A body whose last statement is an expression: `const x = 1; x` by itself would return nothing.
 fn tail(ctx: &Ctx<'_>, script: &str) -> Option<(Form, String)> {
+    if script.len() > TAIL_BYTES {
+        return None;
+    }
     let mut end = script.trim_end().len();
     for _ in 0..TAIL_LINES {
         let start = script.get(..end)?.rfind('\n').map_or(0, |at| at + 1);
