@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::Result;
+
 use super::command::output;
 use super::node::{TestNode, xtask};
 use super::product::Product;
@@ -38,6 +40,7 @@ pub(super) fn run(options: &Options<'_>, summary: &mut Summary) {
     if !summary.step("node: programs", || xtask(&["cluster", "build"])) {
         return summary.left_out("cluster tests (no node)");
     }
+    summary.step("node: its Go program", || go_vet(options.root));
     let mut node = TestNode::new(options.keep_node);
     if !summary.step("node: up", || node.up(&archives, options.install)) {
         return summary.left_out("cluster tests (the node did not start)");
@@ -57,4 +60,14 @@ fn test_command(mut command: Command, options: &Options<'_>, product: &Product) 
     command.args(["--test-threads", "6"]).args(options.filter);
     command.env("ANCHORHOLD_ROOT", options.root).env("ANCHORHOLD_OPERATOR", &product.operator);
     command
+}
+
+/// With the flags of the build, whose packages the compiler then finds in its cache.
+fn go_vet(root: &Path) -> Result<String> {
+    output(
+        Command::new("go")
+            .args(["vet", "-trimpath", "./..."])
+            .current_dir(root.join("tests/cluster"))
+            .env("CGO_ENABLED", "0"),
+    )
 }

@@ -81,7 +81,6 @@ fn without_cluster(args: &Arguments, root: &Path, summary: &mut Summary) {
         output(std::process::Command::new(std::env::current_exe()?).args(["gen", "--check"]))
     });
     summary.step("the runner links no Kubernetes client", || runner_without_kube(root));
-    summary.step("the node's Go program", || go_vet(root));
     summary.tests("workspace", || output(&mut cargo(root, &["test", "--workspace", "--locked", "--no-fail-fast"])));
     summary.step("docs", || {
         output(cargo(root, &["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))
@@ -104,15 +103,6 @@ fn runner_without_kube(root: &Path) -> Result<String> {
         bail!("anchorhold-runner depends on {line}; data flows from the operator to the runner through the plan alone");
     }
     Ok(String::new())
-}
-
-fn go_vet(root: &Path) -> Result<String> {
-    let mut vet = std::process::Command::new("go");
-    vet.args(["vet", "./..."]).current_dir(root.join("tests/cluster")).env("CGO_ENABLED", "0");
-    if std::process::Command::new("go").arg("version").output().is_err() {
-        bail!("Go is not installed; it builds the test node (Debian: apt-get install golang, version 1.26 or newer)");
-    }
-    output(&mut vet)
 }
 
 /// The first command of the README, and every example through `validate`.
