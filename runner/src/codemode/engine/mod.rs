@@ -128,12 +128,12 @@ fn engine(heap: usize, deadline: Instant, shared: &Shared) -> rquickjs::Result<(
 fn script(ctx: &Ctx<'_>, shared: &Shared) -> End {
     let prelude = match install(ctx, shared) {
         Ok(prelude) => prelude,
-        Err(error) => return failed(How::OutOfMemory, format!("the engine could not start: {error}")),
+        Err(error) => return not_begun(shared, How::OutOfMemory, format!("the engine could not start: {error}")),
     };
     let realm = Realm { ctx, prelude: &prelude, shared };
     let program = match compile::compile(&realm) {
         Ok(program) => program,
-        Err(refusal) => return failed(How::Refused, refusal),
+        Err(refusal) => return not_begun(shared, How::Refused, refusal),
     };
     let main: Value = match program.main.call((program.last,)) {
         Ok(value) => value,
@@ -151,6 +151,17 @@ fn script(ctx: &Ctx<'_>, shared: &Shared) -> End {
             None => stalled(&realm),
         },
     }
+}
+
+/// The end of a script that did not come to run. On a machine that is very busy the deadline may be the reason, whatever the
+/// interrupted engine says.
+fn not_begun(shared: &Shared, how: How, problem: String) -> End {
+    let state = shared.borrow();
+    if state.is_late() {
+        let deadline = state.start.deadline_ms;
+        return failed(How::TimedOut, format!("the deadline of {deadline} ms passed before the script began"));
+    }
+    failed(how, problem)
 }
 
 /// Evaluates the prelude and gives the script its globals.
