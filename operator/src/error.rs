@@ -114,26 +114,29 @@ pub fn api_status(error: &kube::Error) -> Option<&Status> {
     }
 }
 
-/// The error with everything that caused it, once: `failed to create Pod a/b: pods "b" already exists`.
+/// The error with everything that caused it, once: `failed to create Pod a/b: pods "b" already exists (409)`.
 #[must_use]
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
+    let mut text = String::new();
+    let mut next = Some(error);
     while let Some(cause) = next {
-        let status = cause
+        // kube's own text adds the whole answer in debug form.
+        let answer = cause
             .downcast_ref::<kube::Error>()
-            .or_else(|| cause.downcast_ref::<Box<kube::Error>>().map(|boxed| &**boxed));
-        if let Some(status) = status.and_then(api_status) {
-            // kube's own text adds the whole answer in debug form.
-            return format!("{text}: {} ({})", status.message, status.code);
-        }
-        let cause_text = cause.to_string();
+            .or_else(|| cause.downcast_ref::<Box<kube::Error>>().map(|boxed| &**boxed))
+            .and_then(api_status);
+        let cause_text = match answer {
+            Some(status) => format!("{} ({})", status.message, status.code),
+            None => cause.to_string(),
+        };
         // kube's errors repeat their source in their own text.
         if !text.contains(&cause_text) {
-            text.push_str(": ");
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
             text.push_str(&cause_text);
         }
-        next = cause.source();
+        next = if answer.is_some() { None } else { cause.source() };
     }
     text
 }
@@ -183,6 +186,8 @@ mod tests {
     #[test]
     fn the_chain_names_the_attempt_and_says_each_cause_once() {
         assert_eq!(chain(&api(409, "it exists")), "failed to create Pod team-a/review-0: it exists (409)");
+        let Error::Api { source, .. } = api(409, "it exists") else { panic!("an API error") };
+        assert_eq!(chain(&*source), "it exists (409)");
     }
 
     #[test]

@@ -112,7 +112,7 @@ async fn serve(args: Args) -> anyhow::Result<()> {
             elector.release().await;
             outcome
         }
-        () = elector.hold() => bail!("lost the Lease {lease_namespace}/{}: another replica goes on", crate::lease::LEASE_NAME),
+        () = elector.hold() => bail!("lost the Lease {lease_namespace}/{}: another replica may go on", crate::lease::LEASE_NAME),
     }
 }
 
