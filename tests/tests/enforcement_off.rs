@@ -8,7 +8,6 @@
 )]
 
 use anchorhold_cluster_tests::job::{script, status_of};
-use anchorhold_cluster_tests::wait::until;
 use anchorhold_cluster_tests::{Case, Installation, node};
 use tokio::sync::Mutex;
 
@@ -51,31 +50,6 @@ async fn without_a_policy_engine_a_job_fails_before_its_script_begins() {
     // The control: with the engine back, the same job completes.
     let job = script("closed", "return 'ran'").create(&case.cluster, &case.namespace).await;
     job.completed().await;
-}
-
-#[tokio::test]
-async fn the_script_waits_while_the_window_is_open_and_begins_when_the_engine_is_back() {
-    let _alone = ALONE.lock().await;
-    let _ = Installation::with(&[]);
-    let case = Case::new("window").await;
-    let off = EngineOff::now();
-    let job = script("window", "return 'ran'").create(&case.cluster, &case.namespace).await;
-    // The runner runs and everything is reachable: this is the window a script must not see.
-    until("the runner to stand at the gate", || async {
-        let pods = job.pods().await;
-        let state = pods.first().map(|pod| pod["status"]["containerStatuses"][0]["state"].clone()).unwrap_or_default();
-        if state["running"].is_object() { Ok(()) } else { Err(state) }
-    })
-    .await;
-    let log = case.cluster.logs(&case.namespace, "window-0").await;
-    assert!(log.contains("run.started") && !log.contains("script.started"), "{log}");
-    drop(off);
-    job.completed().await;
-    let log = case.cluster.logs(&case.namespace, "window-0").await;
-    let events: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let passed = events.iter().find(|event| event["type"] == "gate.passed").unwrap();
-    assert_eq!(passed["enforcement"], "Enforced");
-    assert!(passed["rounds"].as_u64().unwrap() > 3, "the gate saw no open round: {passed}");
 }
 
 #[tokio::test]

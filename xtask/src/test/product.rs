@@ -11,8 +11,9 @@ use super::command::{captured, cargo};
 use super::node::xtask;
 use crate::oci::{Image, ImageFile};
 
-/// The test programs that run first: the charts, on an empty cluster; then what runs on one installation.
-const ORDER: [&str; 2] = ["chart", "suite"];
+/// The order of the test programs: the charts on an empty cluster, what runs on one installation, what changes it, and
+/// last what leaves the node busy.
+const ORDER: [&str; 6] = ["chart", "suite", "attack", "enforcement_off", "restart", "burst"];
 
 /// Everything that was built.
 #[derive(Default)]
