@@ -98,6 +98,10 @@ fn executables(root: &Path, args: &[&str]) -> Result<Vec<Executable>> {
     let messages = captured(cargo(root, args).args(["--message-format", "json-render-diagnostics"]))?;
     let read = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
+        // A program's own unit tests are a program of the same name.
+        if message["target"]["kind"][0] == "bin" && message["profile"]["test"] == true {
+            return None;
+        }
         Some(Executable {
             kind: message["target"]["kind"][0].as_str()?.to_owned(),
             name: message["target"]["name"].as_str()?.to_owned(),
