@@ -17,7 +17,6 @@ mod facts;
 mod history;
 mod ledger;
 mod observe;
-mod quantity;
 mod report;
 mod sources;
 mod start;

@@ -1,7 +1,7 @@
 //! Checks what the API server's schema cannot: everything after this step is total. Pure.
 
 use anchorhold_crds::{
-    Agent, ClaimSource, ConfigMapSource, ImageSource, Job, JobReason, NotImplemented, Resources, Sandbox,
+    Agent, ClaimSource, ConfigMapSource, ImageSource, Job, JobReason, NotImplemented, Resources, Sandbox, quantity,
 };
 use anchorhold_plan::{KernelTool, Limits, PLAN_MAX_BYTES};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -9,7 +9,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Resource;
 
 use super::dereference::{ServerState, Servers};
-use super::quantity;
 use super::verdict::Verdict;
 use crate::error::Error;
 
