@@ -121,6 +121,9 @@ fn places<'js>(ctx: &Ctx<'js>, shared: &Shared, host: &Object<'js>) -> rquickjs:
         Some(format!("{text} is {problem}{}", hint.unwrap_or_default()))
     };
     host.set("callee", Function::new(ctx.clone(), callee)?)?;
+    // Judged here and not by a regular expression, so that console, errors and declarations agree on what an identifier is.
+    let is_identifier = |text: String| identifier::is_identifier(&text);
+    host.set("isIdentifier", Function::new(ctx.clone(), is_identifier)?)?;
     let undefined_name = |name: String| absent::hint(&name).map(|hint| format!("{name} is not defined: {hint}"));
     host.set("undefinedName", Function::new(ctx.clone(), undefined_name)?)?;
     let state = Rc::clone(shared);

@@ -49,7 +49,7 @@
       } else {
         const own = attempt(() => objectKeys(value), []);
         for (let i = 0; i < own.length && i < 100; i++) {
-          const name = test(identifier, own[i]) ? own[i] : quote(own[i]);
+          const name = host.isIdentifier(toWellFormed(own[i])) ? own[i] : quote(own[i]);
           const descriptor = attempt(() => getOwnPropertyDescriptor(value, own[i]));
           const shown = descriptor && hasOwn(descriptor, 'get') && descriptor.get ? '[Getter]' : show(property(value, own[i]));
           push(items, `${name}: ${shown}`);

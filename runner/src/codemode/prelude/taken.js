@@ -24,7 +24,6 @@
   const functionText = uncurry(Function.prototype.toString), regexpText = uncurry(RegExp.prototype.toString);
   const symbolText = uncurry(Symbol.prototype.toString), toIso = uncurry(Date.prototype.toISOString);
   const dateValue = uncurry(Date.prototype.getTime), bigintText = uncurry(BigInt.prototype.toString);
-  const test = uncurry(RegExp.prototype.test);
   const mapForEach = uncurry(Map.prototype.forEach), setForEach = uncurry(Set.prototype.forEach);
   const mapGet = uncurry(Map.prototype.get), mapSet = uncurry(Map.prototype.set);
   const mapDelete = uncurry(Map.prototype.delete);
@@ -36,7 +35,6 @@
   const bufferLength = uncurry(getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength').get);
   const { toPrimitive, toStringTag } = Symbol;
   const objectPrototype = Object.prototype;
-  const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
   const push = (list, value) => defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   const bare = () => ({ __proto__: null });
   const attempt = (action, fallback) => { try { return action(); } catch { return fallback; } };

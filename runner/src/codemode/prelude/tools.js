@@ -84,7 +84,7 @@
   const nameOf = (key) => (key in byName ? key : key in byIdentifier ? byIdentifier[key].name : undefined);
   const toolFunction = (key, name) => {
     if (!(key in made)) {
-      const shown = test(identifier, key) ? `tools.${key}` : `tools[${stringify(key)}]`;
+      const shown = host.isIdentifier(toWellFormed(key)) ? `tools.${key}` : `tools[${stringify(key)}]`;
       const call = (...args) => start(name, shown, args[0], args.length);
       // `await tools` asks for `then` and calls it with two functions; the answer is the same tools without that name.
       made[key] = native(key, key !== 'then' ? call : (...args) => typeof args[0] === 'function' ? (args[0])(toolsWithoutThen) : call(...args));
