@@ -7,6 +7,7 @@ mod support;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use landlock::{AccessFs, Ruleset, RulesetAttr};
 use serde_json::{Value, json};
 use support::{AGENT, Did, Folder, job, program, repository, script_job};
 
@@ -277,6 +278,32 @@ fn a_deadline_of_the_job_ends_its_script_with_1() {
     assert_eq!(did.code, Some(1));
     assert!(did.stdout.contains("kept"), "{}", did.stdout);
     assert!(did.stderr.starts_with("the deadline passed: "), "{}", did.stderr);
+}
+
+/// Runs `work` on a thread that can take no further Landlock domain: sixteen is the kernel's limit, and a process that is
+/// started there inherits them. What they forbid, the job does not do.
+fn where_nothing_can_be_confined<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            for _ in 0..16 {
+                let ruleset = Ruleset::default().handle_access(AccessFs::MakeBlock).unwrap().create().unwrap();
+                ruleset.restrict_self().unwrap();
+            }
+            work()
+        });
+        thread.join().unwrap()
+    })
+}
+
+#[test]
+fn a_kernel_that_cannot_confine_runs_nothing_and_exits_with_3() {
+    let folder = Folder::with(&[("x.yaml", &script_job("return 7;"))]);
+    let did = where_nothing_can_be_confined(|| folder.run(&["run", "x.yaml"]));
+    assert_eq!((did.code, did.stdout.as_str()), (Some(3), ""));
+    assert!(did.stderr.starts_with("this kernel cannot confine the job: "), "{}", did.stderr);
+    assert!(did.stderr.contains("--unconfined"), "{}", did.stderr);
+    assert_eq!(folder.run(&["run", "x.yaml"]), completed("7\n"), "the control");
+    assert_eq!(where_nothing_can_be_confined(|| folder.run(&["run", "x.yaml", "--unconfined"])), completed("7\n"));
 }
 
 /// The processes of our program that were started in that folder.

@@ -123,7 +123,14 @@ fn notes(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
     if io::stdout().is_terminal() && summary.text.contains(summary.message) {
         writeln!(err, "{place}{what}")
     } else {
-        writeln!(err, "{place}{what}: {}", summary.message)
+        writeln!(err, "{place}{what}: {}", summary.message)?;
+        if summary.outcome == Outcome::SandboxUnavailable {
+            writeln!(
+                err,
+                "nothing was run; --unconfined runs it all the same, with what you yourself may see and reach"
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use super::result::{CallOutcome, CallSummary, ScriptResult};
 use super::session::{Ended, Session};
 use super::source::{self, Source};
 use super::wire::{Listed, Start};
+use super::worker;
 use crate::tool::CallTool;
 
 /// Bytes of one token of output, as budgets count.
@@ -24,6 +25,8 @@ const STORED: usize = 1 << 20;
 /// Runs the scripts of one job: a process for each, so many at once, the rest in order of arrival.
 pub struct Codemode {
     executable: PathBuf,
+    /// What makes a worker of it.
+    argument: &'static str,
     limits: ScriptLimits,
     slots: Semaphore,
     tools: Arc<dyn CallTool>,
@@ -36,7 +39,15 @@ impl Codemode {
     /// [`run_worker_if_asked`](super::run_worker_if_asked). `/proc/self/exe` names it also when its file was replaced.
     pub fn new(executable: impl Into<PathBuf>, limits: ScriptLimits, tools: Arc<dyn CallTool>) -> Self {
         let slots = Semaphore::new(usize::try_from(limits.concurrent).unwrap_or(1));
-        Self { executable: executable.into(), limits, slots, tools, store: Mutex::default() }
+        let argument = worker::ARGUMENT;
+        Self { executable: executable.into(), argument, limits, slots, tools, store: Mutex::default() }
+    }
+
+    /// Has workers take no Landlock domain: for a run that its user wants unconfined, on a kernel that has no Landlock.
+    #[must_use]
+    pub fn without_landlock(mut self) -> Self {
+        self.argument = worker::ARGUMENT_WITHOUT_LANDLOCK;
+        self
     }
 
     /// Runs one script to its end. `id` is the script's number in the record. When `cancelled` completes, the script is
@@ -72,21 +83,22 @@ impl Codemode {
         };
         let started = Instant::now();
         let start = self.start(script, timeout_ms, deadline.saturating_duration_since(started), tokens);
-        let ended = match Session::begin(&self.executable, &start, &self.limits, Arc::clone(&self.tools), id) {
-            Ok(mut session) => {
-                let end = tokio::select! {
-                    biased;
-                    end = session.run() => end,
-                    () = sleep_until((deadline + KILL_AFTER).into()) => session.timed_out(timeout_ms),
-                    () = &mut cancelled => Session::cancelled(),
-                };
-                session.close(end).await
-            }
-            Err(error) => Ended::failed(
-                Outcome::Internal,
-                format!("failed to start the script's process {}: {error}", self.executable.display()),
-            ),
-        };
+        let ended =
+            match Session::begin(&self.executable, self.argument, &start, &self.limits, Arc::clone(&self.tools), id) {
+                Ok(mut session) => {
+                    let end = tokio::select! {
+                        biased;
+                        end = session.run() => end,
+                        () = sleep_until((deadline + KILL_AFTER).into()) => session.timed_out(timeout_ms),
+                        () = &mut cancelled => Session::cancelled(),
+                    };
+                    session.close(end).await
+                }
+                Err(error) => Ended::failed(
+                    Outcome::Internal,
+                    format!("failed to start the script's process {}: {error}", self.executable.display()),
+                ),
+            };
         self.result(asked, started, ended, notes, tokens)
     }
 

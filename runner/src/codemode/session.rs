@@ -21,7 +21,6 @@ use super::lines::{Line, Lines};
 use super::output::Part;
 use super::result::{CallOutcome, CallSummary};
 use super::wire::{CallResult, Channel, End, FromWorker, How, Image, Reply, Start, ToolCall};
-use super::worker;
 use crate::tool::{Call, CallTool, ToolError, ToolOutput};
 
 /// Bytes of standard error that are looked at: a panic's message or a sandbox's.
@@ -118,6 +117,7 @@ impl Session {
     /// Starts a worker and hands it its script.
     pub(super) fn begin(
         executable: &Path,
+        argument: &str,
         start: &Start,
         limits: &ScriptLimits,
         tools: Arc<dyn CallTool>,
@@ -129,7 +129,7 @@ impl Session {
             start.heap_bytes.saturating_add(limits.result_bytes.saturating_mul(8)).saturating_add(256 << 20);
         let cpu_seconds = start.timeout_ms.div_ceil(1000).saturating_add(1);
         let mut child = Command::new(executable)
-            .arg(worker::ARGUMENT)
+            .arg(argument)
             .args(
                 [u64::from(std::process::id()), address_space, cpu_seconds, line_to_worker]
                     .map(|number| number.to_string()),

@@ -7,10 +7,12 @@ use rustix::process::Pid;
 
 use super::engine::{self, Port};
 use super::wire::{End, FromWorker, Start};
-use crate::sandbox::{WorkerLimits, confine_worker};
+use crate::sandbox::{WorkerLimits, confine_worker, confine_worker_without_landlock};
 
 /// The first argument of a worker.
 pub(super) const ARGUMENT: &str = "script-worker";
+/// The first argument of a worker that takes no Landlock domain.
+pub(super) const ARGUMENT_WITHOUT_LANDLOCK: &str = "script-worker-without-landlock";
 /// What is held back at most before it is written.
 const BATCH: usize = 16 << 10;
 /// Bytes that are asked for at a time.
@@ -22,16 +24,18 @@ const CHUNK: usize = 256 << 10;
 #[must_use]
 pub fn run_worker_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != ARGUMENT {
-        return None;
-    }
+    let confine = match arguments.next()?.to_str()? {
+        ARGUMENT => confine_worker,
+        ARGUMENT_WITHOUT_LANDLOCK => confine_worker_without_landlock,
+        _ => return None,
+    };
     let numbers: Vec<u64> = arguments.filter_map(|argument| argument.to_str()?.parse().ok()).collect();
     let &[parent, address_space, cpu_seconds, line_bytes] = numbers.as_slice() else {
         eprintln!("a script worker is started by the runner only");
         return Some(ExitCode::from(2));
     };
     let parent = i32::try_from(parent).ok().and_then(Pid::from_raw);
-    if let Err(error) = confine_worker(&WorkerLimits { parent, address_space, cpu_seconds }) {
+    if let Err(error) = confine(&WorkerLimits { parent, address_space, cpu_seconds }) {
         eprintln!("{}", chain(&error));
         return Some(ExitCode::from(3));
     }

@@ -89,7 +89,14 @@ fn execute(options: &Options, started: Instant, report: &mut Report) -> Result<E
 
     report.stage(Stage::Started);
     let deadline = started + Duration::from_secs(plan.limits.timeout_seconds);
-    let ran = runtime.block_on(program::run(&plan, Arc::clone(&roots), &report.record, deadline, &mut signals));
+    let ran = runtime.block_on(program::run(
+        &plan,
+        Arc::clone(&roots),
+        options.unconfined,
+        &report.record,
+        deadline,
+        &mut signals,
+    ));
     runtime.shutdown_timeout(SHUTDOWN_WAIT);
     let (files, total) = output_files::list(roots.out());
     report.usage(ran.usage);

@@ -31,13 +31,17 @@ pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 pub(super) async fn run(
     plan: &RunPlan,
     roots: Arc<Roots>,
+    unconfined: bool,
     record: &Record,
     deadline: Instant,
     signals: &mut Signals,
 ) -> Ran {
     let Program::Script { source } = &plan.program;
     let router = Arc::new(Router::new(plan, Arc::new(Kernel::new(roots)), record.clone()));
-    let codemode = Codemode::new(OWN_PROGRAM, plan.limits.script.clone(), Arc::clone(&router) as Arc<dyn CallTool>);
+    let mut codemode = Codemode::new(OWN_PROGRAM, plan.limits.script.clone(), Arc::clone(&router) as Arc<dyn CallTool>);
+    if unconfined {
+        codemode = codemode.without_landlock();
+    }
     record.write(Event::ScriptStarted(ScriptStarted { script: SCRIPT, source: record.content(source) }));
 
     let stopped = Cell::new(None);
