@@ -52,7 +52,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        write!(f, "{}", Plain(&self.file))?;
         if let Some(Position { line, column }) = self.at {
             write!(f, ":{line}:{column}")?;
         }
@@ -61,8 +61,20 @@ impl fmt::Display for Finding {
             Severity::Warning => ": warning: ",
         })?;
         if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
+            write!(f, "{}: ", Plain(&self.field))?;
         }
-        f.write_str(&self.message)
+        write!(f, "{}", Plain(&self.message))
+    }
+}
+
+/// A text on one line without what a terminal would act on: names come from files that anybody may have written.
+struct Plain<'t>(&'t str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character.is_control() {
+            true => write!(f, "{}", character.escape_default()),
+            false => write!(f, "{character}"),
+        })
     }
 }

@@ -165,6 +165,13 @@ fn structure_is_checked_as_the_api_server_checks_it() {
             &["x.yaml:9:3: error: spec.sorces: is not a known field: did you mean sources?"],
         ),
         (
+            "an unknown field that would steer a terminal",
+            &spec("  script: return 1\n  \"\\e[2J\": 1\n"),
+            &[
+                "x.yaml:5:1: error: spec.\\u{1b}[2J: is not a known field: the fields here are activeDeadlineSeconds, agentRef, backoffLimit, cancel, output, prompt, promptFrom, script, sources, startDeadlineSeconds, suspend, ttlSecondsAfterFinished",
+            ],
+        ),
+        (
             "a missing field",
             "apiVersion: anchorhold.dev/v1alpha1\nkind: Job\nmetadata: {name: a}\nspec:\n  script: return 1\n",
             &["x.yaml:4:1: error: spec.agentRef: is required: add it"],

@@ -1,7 +1,6 @@
 //! Which job is run, and as which agent.
 
 use anchorhold_crds::{Agent, Job};
-use anchorhold_plan::KernelTool;
 
 use super::refusal::Refusal;
 use crate::validate::{Checked, Kind, Object, Typed, find};
@@ -41,8 +40,6 @@ pub(super) fn select<'c>(checked: &'c Checked, wanted: Option<&str>) -> Result<S
         let message = format!("Agent {name} is not in these files: add its file to the command line");
         return Err(Refusal::at(object, "spec.agentRef.name", message));
     };
-    // Checked with every reference before; the runner would refuse it as well.
-    debug_assert!(KernelTool::granted(agent.spec.tools.as_deref()).contains(&KernelTool::Codemode));
     if agent.spec.suspend {
         let message = format!("Agent {name} is suspended: set its spec.suspend to false");
         return Err(Refusal::at(object, "spec.agentRef.name", message));
