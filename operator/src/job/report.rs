@@ -33,6 +33,9 @@ pub(crate) async fn write(ctx: &Context, job: &Job, status: JobStatus) -> Result
     written.metadata.managed_fields = None;
     ctx.jobs.wrote(Arc::new(written));
     count(ctx, &old, &status);
+    if let Some(condition) = ended(&status).filter(|_| ended(&old).is_none()) {
+        tracing::info!(object.name = %format!("{namespace}/{name}"), reason = condition.reason, "job ended");
+    }
     if let Some(Event { type_, reason, action, note }) = event(&old, &status) {
         ctx.publish(&job.object_ref(&()), type_, &reason, action, &note).await;
     }
