@@ -1,7 +1,8 @@
-//! What the world learns of a run: the termination message, the record, and a line on standard error.
+//! What the world learns of a run: the termination message and the record.
 //!
 //! The termination message is written early, when the program begins, and at the end, so that a runner that is killed
-//! still tells how far it came. Nothing here can fail the run: what cannot be written is said on standard error.
+//! still tells how far it came. Nothing here can fail the run: what cannot be written is said on standard error, and nothing
+//! else is: `kubectl logs` shows both as one, and a program that reads the record reads JSON lines.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -97,14 +98,13 @@ impl Report {
         self.result.text = text;
         self.result.message = message;
         self.write_termination_message();
-        if outcome != Outcome::Completed {
-            say(&self.result.message);
-        }
         self.start_record();
         if self.recording {
             let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.record.write(Event::RunEnded(RunEnded { duration_ms, result: self.result }));
             self.record.finish();
+        } else if outcome != Outcome::Completed {
+            say(&self.result.message);
         }
         outcome
     }
