@@ -14,6 +14,8 @@ const NODE_ANSWERS_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 const EXPLAINED_WITHIN: SignedDuration = SignedDuration::from_secs(30);
 /// Attempts that the infrastructure may take before their program began. Beyond this the cluster, not the job, is broken.
 const UNCOUNTED_MAX: u32 = 10;
+/// Of these, as many as a policy engine may spoil by being late: each took the gate's whole time.
+const LATE_ENGINE_MAX: u32 = 2;
 
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,7 +265,10 @@ fn act(facts: &Facts, judgement: Judgement) -> Step {
     let counted = match retry {
         Retry::Counted if facts.history.counted < facts.backoff_limit => true,
         Retry::Uncounted if facts.history.uncounted < UNCOUNTED_MAX => false,
-        Retry::Never | Retry::Counted | Retry::Uncounted => return Step::Finish(Ending::Failed(verdict)),
+        Retry::IfEngineWorks if facts.engine_works && facts.history.uncounted < LATE_ENGINE_MAX => false,
+        Retry::Never | Retry::Counted | Retry::Uncounted | Retry::IfEngineWorks => {
+            return Step::Finish(Ending::Failed(verdict));
+        }
     };
     Step::Close(Closed { verdict, counted })
 }

@@ -8,6 +8,9 @@ use super::history::History;
 /// How long an attempt may wait before its runner starts, when the job does not say.
 const START_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
 
+/// For so long after a gate has opened for some job, one that stays shut means an engine that is late, not one that is missing.
+const ENGINE_TRUSTED_FOR: SignedDuration = SignedDuration::from_mins(10);
+
 /// What the Job and its Agent say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own, answered by one field of the spec")]
@@ -36,6 +39,8 @@ pub(crate) struct Facts {
     pub(crate) backoff_limit: u32,
     /// The attempts so far.
     pub(crate) history: History,
+    /// Whether the policy engine sealed a job lately: [`gate_opened_lately`].
+    pub(crate) engine_works: bool,
 }
 
 /// The end of a job.
@@ -80,6 +85,7 @@ impl Facts {
             mounts: spec.output.persistent_volume_claim.is_some() || !spec.sources.is_empty(),
             backoff_limit: u32::try_from(spec.backoff_limit).unwrap_or(0),
             history,
+            engine_works: false,
         }
     }
 
@@ -97,6 +103,16 @@ impl Facts {
     pub(crate) fn ends_by(&self) -> Option<Timestamp> {
         later(self.started?, self.active_deadline?)
     }
+}
+
+/// Whether the network gate of any of these jobs has opened within the last minutes.
+pub(crate) fn gate_opened_lately<'j>(mut jobs: impl Iterator<Item = &'j Job>, now: Timestamp) -> bool {
+    jobs.any(|job| {
+        let conditions = job.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+        find_condition(conditions, ConditionType::NetworkPolicyEnforced).is_some_and(|condition| {
+            condition.status == "True" && now.duration_since(condition.last_transition_time.0) <= ENGINE_TRUSTED_FOR
+        })
+    })
 }
 
 /// `None` when that is beyond what a clock can show: never.
@@ -165,6 +181,19 @@ mod tests {
         assert_eq!(current(json!({"attempts": [{"number": 0}]})), 0);
         assert_eq!(current(json!({"attempts": closed})), 1);
         assert_eq!(current(json!({"attempts": closed, "conditions": failed})), 0);
+    }
+
+    #[test]
+    fn an_engine_that_sealed_a_job_ten_minutes_ago_still_counts_as_working() {
+        let sealed = |status| {
+            let condition = json!({"type": "NetworkPolicyEnforced", "status": status, "reason": "Enforced", "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z"});
+            job(json!({}), json!({"conditions": [condition]}))
+        };
+        let lately = |jobs: &[Job], now| gate_opened_lately(jobs.iter(), at(now));
+        assert!(lately(&[sealed("False"), sealed("True")], "2026-01-01T00:10:00Z"));
+        assert!(!lately(&[sealed("True")], "2026-01-01T00:10:01Z"));
+        assert!(!lately(&[sealed("Unknown"), sealed("False"), job(json!({}), json!({}))], "2026-01-01T00:00:01Z"));
     }
 
     #[test]

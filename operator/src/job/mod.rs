@@ -37,7 +37,7 @@ use kube::runtime::controller::Action;
 use self::create::{Created, create};
 use self::decide::{Ending, Hold, Step, decide};
 use self::explain::explain;
-use self::facts::Facts;
+use self::facts::{Facts, gate_opened_lately};
 use self::observe::{Observation, observe};
 use self::start::Blocked;
 use self::status::{News, SeenAttempt, new_status};
@@ -65,9 +65,15 @@ pub async fn reconcile(job: Arc<Job>, ctx: Arc<Context>) -> Result<Action, Error
     }
     let namespace = job.namespace().ok_or_else(|| Error::bug("Job", job.name_any(), "has no namespace"))?;
     let references = dereference::references(&ctx, &job, &namespace).await?;
-    let facts = Facts::of(&job, references.agent.found());
+    let mut facts = Facts::of(&job, references.agent.found());
     let mut pod = references.pod.clone();
     let mut seen = pod.as_deref().map(observe);
+    // Looks through all jobs, so only when the answer matters.
+    if seen.as_ref().is_some_and(Observation::gate_stayed_shut) {
+        let jobs = ctx.stores.jobs.state();
+        let readable = jobs.iter().filter_map(|job| job.readable().ok());
+        facts.engine_works = gate_opened_lately(readable.map(AsRef::as_ref), now);
+    }
     let mut resolved = None;
     if let (Some(pod), None, None) = (&pod, &facts.history.open, &facts.finished) {
         apply::adopt_policy(&ctx, &job, pod).await?;

@@ -1,6 +1,6 @@
 //! What a pod shows of its attempt. Pure: it reads the pod and nothing else, neither the job nor the clock.
 
-use anchorhold_plan::{Outcome, RUNNER_CONTAINER, RUNNER_PROGRAM, RunResult, Stage};
+use anchorhold_plan::{ExitCode, Outcome, RUNNER_CONTAINER, RUNNER_PROGRAM, RunResult, Stage};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{
     ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodCondition, PodStatus,
@@ -23,6 +23,17 @@ pub(crate) struct Observation {
     pub(crate) disruption: Option<Disruption>,
     /// How far its runner is.
     pub(crate) state: State,
+}
+
+impl Observation {
+    /// Whether the attempt ended because its network was not closed in time.
+    pub(crate) fn gate_stayed_shut(&self) -> bool {
+        let State::Ended(end) = &self.state else { return false };
+        match end.result.as_ref().and_then(|result| result.outcome) {
+            Some(outcome) => outcome == Outcome::NetworkPolicyNotEnforced,
+            None => end.exit_code.and_then(ExitCode::from_status) == Some(ExitCode::NetworkPolicyNotEnforced),
+        }
+    }
 }
 
 /// How far the runner of a pod is.

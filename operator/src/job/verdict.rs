@@ -40,6 +40,8 @@ pub(crate) enum Retry {
     Counted,
     /// The infrastructure failed before the program began: this one does not count.
     Uncounted,
+    /// The network was not closed in time, and nothing began: as [`Retry::Uncounted`] where the policy engine works, else never.
+    IfEngineWorks,
 }
 
 impl Verdict {
@@ -177,7 +179,7 @@ fn of_outcome(outcome: Outcome) -> (JobReason, &'static str, Retry) {
         Outcome::NetworkPolicyNotEnforced => (
             JobReason::NetworkPolicyNotEnforced,
             "the cluster does not enforce the job's NetworkPolicy, so nothing was started",
-            Retry::Never,
+            Retry::IfEngineWorks,
         ),
         Outcome::Internal => (JobReason::InternalError, "the runner failed by a defect of its own", Retry::Counted),
     }

@@ -33,6 +33,7 @@ fn fresh() -> Facts {
         mounts: true,
         backoff_limit: 0,
         history: History { open: None, last: None, next: 0, counted: 0, uncounted: 0, not_before: None },
+        engine_works: false,
     }
 }
 
@@ -447,6 +448,21 @@ fn a_pod_that_ended_by_itself() {
             Short::Fail(R::DeadlineExceeded),
         ),
         ("exit without a word", begun(true), Some(ended(Cause::Exit, None, true)), Short::Fail(R::ScriptError)),
+    ]);
+}
+
+#[test]
+fn a_gate_that_stayed_shut() {
+    use JobReason as R;
+    let shut = || Some(ended(Cause::Exit, Some(Outcome::NetworkPolicyNotEnforced), false));
+    let on = |facts| Facts { engine_works: true, ..facts };
+    let fails = || Short::Fail(R::NetworkPolicyNotEnforced);
+    let again = || Short::Close(R::NetworkPolicyNotEnforced, false);
+    check([
+        ("where no job was ever sealed", with_backoff_limit(3, begun(true)), shut(), fails()),
+        ("where others are sealed the engine is late", on(begun(true)), shut(), again()),
+        ("and may be late twice", on(after(0, 1, begun(true))), shut(), again()),
+        ("but not for ever", on(after(0, 2, begun(true))), shut(), fails()),
     ]);
 }
 
