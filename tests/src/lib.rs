@@ -18,6 +18,7 @@ pub mod command;
 pub mod installation;
 pub mod job;
 pub mod node;
+pub mod operator;
 pub mod relay;
 pub mod wait;
 

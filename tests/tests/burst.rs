@@ -16,9 +16,7 @@ const JOBS: usize = 200;
 
 #[tokio::test]
 async fn two_hundred_jobs_at_once_all_finish_each_with_exactly_one_pod() {
-    // Two hundred policies at once take this engine longer than the gate waits, and a job that is not sealed in time fails,
-    // as it must. What is asked here is that the operator loses none and doubles none.
-    let _ = Installation::with(&["networkPolicy.enforcement=Assume"]);
+    Installation::ready();
     let case = Case::new("burst").await;
     case.cluster.create(&case.namespace, &script("burst", "").agent_manifest()).await;
     for batch in (0..JOBS).collect::<Vec<_>>().chunks(20) {

@@ -10,14 +10,11 @@
     reason = "a failed expectation is a failed test"
 )]
 
-use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
-
-use anchorhold_cluster_tests::installation::NAMESPACE;
 use anchorhold_cluster_tests::job::script;
+use anchorhold_cluster_tests::operator::{Operator, Proxy, scale_to};
 use anchorhold_cluster_tests::relay::{Moment, Relay};
 use anchorhold_cluster_tests::wait::until;
-use anchorhold_cluster_tests::{Case, Installation, command};
+use anchorhold_cluster_tests::{Case, Installation};
 use serde_json::json;
 
 /// More writes than one job causes; the loop ends at the first run in which the operator was not killed.
@@ -73,7 +70,7 @@ async fn one(case: &Case, proxy: &Proxy, user: &str, name: &str, moment: Moment)
     }
     let relay = Relay::start(proxy.address, user, moment).await;
     let mut first = Operator::start(&relay, &case.namespace);
-    relay.aim(first.0.id());
+    relay.aim(first.id());
     let mut job: serde_json::Value = serde_json::from_str(&script(name, "return 1").manifest()).unwrap();
     job["spec"]["agentRef"]["name"] = json!("kill");
     let created = case.cluster.create(&case.namespace, &job.to_string()).await;
@@ -92,7 +89,7 @@ async fn one(case: &Case, proxy: &Proxy, user: &str, name: &str, moment: Moment)
     .await;
     let died = relay.has_struck();
     if died {
-        first.0.wait().unwrap();
+        first.wait();
         let calm = Relay::start(proxy.address, user, Moment::Never).await;
         let _second = Operator::start(&calm, &case.namespace);
         let done = until(&format!("{name} to complete under the second operator"), finished).await;
@@ -102,92 +99,4 @@ async fn one(case: &Case, proxy: &Proxy, user: &str, name: &str, moment: Moment)
     let own = pods.iter().filter(|pod| pod["metadata"]["ownerReferences"][0]["uid"] == uid.as_str()).count();
     assert_eq!(own, 1, "{moment:?}");
     died
-}
-
-/// An operator process, killed when it goes out of scope.
-struct Operator(Child);
-
-impl Operator {
-    fn start(relay: &Relay, namespace: &str) -> Self {
-        let program = std::env::var("ANCHORHOLD_OPERATOR")
-            .expect("ANCHORHOLD_OPERATOR is the operator's program; run through `cargo xtask test`");
-        let kubeconfig = json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "relay",
-            "contexts": [{"name": "relay", "context": {"cluster": "relay", "user": "relay"}}],
-            "clusters": [{"name": "relay", "cluster": {"server": format!("http://{}", relay.address)}}],
-            "users": [{"name": "relay", "user": {}}],
-        });
-        let file = std::env::temp_dir().join(format!("anchorhold-relay-{}.json", relay.address.port()));
-        std::fs::write(&file, kubeconfig.to_string()).unwrap();
-        let log = std::fs::File::create(
-            std::env::temp_dir().join(format!("anchorhold-operator-{}.log", relay.address.port())),
-        )
-        .unwrap();
-        let child = Command::new(program)
-            .args(["--runner-image", "localhost/anchorhold-runner:0.1.0", "--runner-image-pull-policy", "Never"])
-            .args([
-                "--leader-election=false",
-                "--network-policy-enforcement",
-                "Assume",
-                "--namespace",
-                namespace,
-                "--listen",
-                "127.0.0.1:0",
-            ])
-            .env("KUBECONFIG", file)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        Self(child)
-    }
-}
-
-impl Drop for Operator {
-    fn drop(&mut self) {
-        // It may have been killed already, which is what the test is about.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// `kubectl proxy`: plain HTTP to the real API server, as the administrator who may impersonate.
-struct Proxy {
-    address: SocketAddr,
-    child: Child,
-}
-
-impl Proxy {
-    async fn start() -> Self {
-        let port = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-        let child =
-            Command::new("kubectl").args(["proxy", "--port", &port.to_string()]).stdout(Stdio::null()).spawn().unwrap();
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        until("kubectl proxy to listen", || async {
-            tokio::net::TcpStream::connect(address).await.map(drop).map_err(|error| error.to_string())
-        })
-        .await;
-        Self { address, child }
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// Scales the installed operator and returns the user its service account is.
-fn scale_to(replicas: u32) -> String {
-    let name =
-        command::run("kubectl", &["get", "deployment", "-n", NAMESPACE, "-o", "jsonpath={.items[0].metadata.name}"]);
-    command::run("kubectl", &["scale", "deployment", &name, "-n", NAMESPACE, &format!("--replicas={replicas}")]);
-    command::run("kubectl", &["rollout", "status", "deployment", &name, "-n", NAMESPACE, "--timeout=120s"]);
-    let account = command::run(
-        "kubectl",
-        &["get", "deployment", &name, "-n", NAMESPACE, "-o", "jsonpath={.spec.template.spec.serviceAccountName}"],
-    );
-    format!("system:serviceaccount:{NAMESPACE}:{account}")
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask`: everything a contributor or the build machine does besides `cargo build` and `cargo test`.
 
 mod bench;
+mod cargo;
 mod cluster;
 mod r#gen;
 mod image;

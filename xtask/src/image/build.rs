@@ -3,10 +3,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+
+use crate::cargo::cargo;
 
 use super::{Profile, Program, complete};
 
@@ -25,8 +27,8 @@ struct Target {
 
 /// Builds the programs and returns where each lies.
 pub(super) fn build(programs: &[Program], profile: Profile) -> Result<Vec<(Program, PathBuf)>> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.arg("build").args(["--bins", "--message-format=json-render-diagnostics", "--profile"]);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace has no folder")?;
+    let mut cargo = cargo(workspace, &["build", "--bins", "--message-format=json-render-diagnostics", "--profile"]);
     cargo.arg(match profile {
         Profile::Dev => "dev",
         Profile::Release => "release",
@@ -34,8 +36,7 @@ pub(super) fn build(programs: &[Program], profile: Profile) -> Result<Vec<(Progr
     for program in programs {
         cargo.args(["--package", program.name()]);
     }
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace has no folder")?;
-    let mut child = cargo.current_dir(workspace).stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let mut child = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let mut built = Vec::new();
     let output = child.stdout.take().context("cargo has no output")?;
     for line in BufReader::new(output).lines() {

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::command::output;
 use super::node::{TestNode, xtask};
 use super::product::Product;
 use super::summary::Summary;
+use crate::cargo::cargo;
 
 pub(super) struct Options<'a> {
     pub(super) root: &'a Path,
@@ -54,6 +55,16 @@ pub(super) fn run(options: &Options<'_>, summary: &mut Summary) {
         node.keep = false;
     }
     summary.step("node: down leaves nothing behind", || node.down());
+    // Last: it builds xtask once more, in the place of the one that runs.
+    let lifecycle = ["test", "--locked", "--package", "xtask", "--features", "cluster", "--test", "cluster_lifecycle"];
+    summary.tests("cluster: lifecycle of a node", || {
+        output(cargo(options.root, &lifecycle).arg("--").args(options.filter))
+    });
+    if let Some(filter) = options.filter
+        && !summary.ran_a_test("cluster")
+    {
+        summary.step("cluster: filter", || bail!("no cluster test's name contains {filter}"));
+    }
 }
 
 fn test_command(mut command: Command, options: &Options<'_>, product: &Product) -> Command {

@@ -1,17 +1,9 @@
 //! Running other programs: output passes through as it comes and is kept for the summary.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-
-/// The cargo that runs us, in the workspace.
-pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args).current_dir(root);
-    command
-}
 
 /// Runs, lets standard error through, shows standard output as it comes and returns it.
 pub(crate) fn output(command: &mut Command) -> Result<String> {

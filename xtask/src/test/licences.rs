@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::command::{captured, cargo, output};
+use super::command::{captured, output};
+use crate::cargo::cargo;
 
 /// The version that reads our deny.toml; a newer one may ask for other keys.
 const CARGO_DENY: &str = "0.20.2";

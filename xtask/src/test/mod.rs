@@ -14,8 +14,10 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use command::{cargo, output};
+use command::output;
 use summary::Summary;
+
+use crate::cargo::cargo;
 
 /// What `cargo xtask test` takes.
 #[derive(Args, Debug)]

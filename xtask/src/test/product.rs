@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::command::{captured, cargo};
+use super::command::captured;
 use super::node::xtask;
+use crate::cargo::cargo;
 use crate::oci::{Image, ImageFile};
 
 /// The order of the test programs: the charts on an empty cluster, what runs on one installation, what changes it, and
-/// last what leaves the node busy.
-const ORDER: [&str; 6] = ["chart", "suite", "attack", "enforcement_off", "restart", "burst"];
+/// last what leaves the node busy, or takes it away.
+const ORDER: [&str; 7] = ["chart", "suite", "attack", "enforcement_off", "restart", "burst", "node_loss"];
 
 /// Everything that was built.
 #[derive(Default)]
@@ -33,7 +34,13 @@ impl Product {
     pub(crate) fn build(root: &Path) -> Result<Self> {
         let tests = ["test", "--locked", "--package", "anchorhold-cluster-tests", "--features", "cluster", "--no-run"];
         let made = executables(root, &tests)?;
-        let operator = executables(root, &["build", "--locked", "--release", "--package", "anchorhold-operator"])?;
+        // The packages of `cargo xtask image`: cargo unites the features of what it builds together, and another set of
+        // packages would compile the same crates once more.
+        let release = ["build", "--locked", "--release", "--bins"];
+        let operator = executables(
+            root,
+            &[&release[..], &["--package", "anchorhold-runner", "--package", "anchorhold-operator"]].concat(),
+        )?;
         let (attacker, stamp) = (named(&made, "attacker")?, named(&made, "stamp")?);
         let (job_start, operator) = (named(&made, "job_start")?, named(&operator, "anchorhold-operator")?);
         let mut tests: Vec<_> =

@@ -34,6 +34,11 @@ impl Summary {
         passed
     }
 
+    /// Whether any test ran in the groups whose name begins so.
+    pub(crate) fn ran_a_test(&self, groups: &str) -> bool {
+        self.tests.iter().any(|(group, lines)| group.starts_with(groups) && !lines.is_empty())
+    }
+
     /// Says that something was not run, and how it was switched off.
     pub(crate) fn left_out(&mut self, what: &str) {
         self.left_out.push(what.into());
