@@ -37,6 +37,9 @@ async fn main() {
         }
     }
     for kind in [Kind::BatchJob, Kind::Job] {
+        table.requests(kind, bench.requests_of(kind, 10).await);
+    }
+    for kind in [Kind::BatchJob, Kind::Job] {
         let (seconds, requests) = bench.burst(kind, burst).await;
         table.burst(kind, burst, seconds, requests);
     }

@@ -136,6 +136,30 @@ impl Bench {
         }
     }
 
+    /// API requests each of some objects takes, of all clients, from its creation to its end, one after the other. Nobody looks
+    /// meanwhile.
+    pub(crate) async fn requests_of(&self, kind: Kind, count: u32) -> f64 {
+        self.settle().await;
+        let before = requests();
+        for number in 0..count {
+            self.cluster.create(NAMESPACE, &kind.manifest(&format!("r{number}"))).await;
+            tokio::time::sleep(Duration::from_secs(3)).await;
+        }
+        self.settle().await;
+        let made = requests() - before;
+        let (api_version, resource) = kind.resource();
+        let objects = self.cluster.list(api_version, resource, NAMESPACE).await;
+        assert!(objects.iter().all(|object| kind.done(object)), "not every {} was done", kind.name());
+        self.remove_all(kind).await;
+        made / f64::from(count)
+    }
+
+    async fn remove_all(&self, kind: Kind) {
+        let plural = if kind == Kind::Job { "jobs.anchorhold.dev" } else { "jobs.batch" };
+        command::attempt("kubectl", &["delete", plural, "-n", NAMESPACE, "--all"], None);
+        self.until_no_pod().await;
+    }
+
     /// Seconds until all of a burst are done, and API requests each, of all clients, our own looking not counted.
     pub(crate) async fn burst(&self, kind: Kind, count: usize) -> (f64, f64) {
         self.settle().await;
@@ -164,9 +188,7 @@ impl Bench {
         }
         let seconds = began.elapsed().as_secs_f64();
         let made = requests() - before - f64::from(looks);
-        let plural = if kind == Kind::Job { "jobs.anchorhold.dev" } else { "jobs.batch" };
-        command::attempt("kubectl", &["delete", plural, "-n", NAMESPACE, "--all"], None);
-        self.until_no_pod().await;
+        self.remove_all(kind).await;
         (seconds, made / u32::try_from(count).map_or(1.0, f64::from))
     }
 }
