@@ -19,6 +19,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(RunArgs),
     Validate(ValidateArgs),
+    Report(ReportArgs),
     Version(VersionArgs),
     Completion(CompletionArgs),
     Runner(RunnerArgs),
@@ -104,6 +105,28 @@ pub(crate) struct ValidateArgs {
     /// How findings are printed
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Output,
+}
+
+/// Make one page of a run's record
+///
+/// The page is a single HTML file that loads and runs nothing: what was called, when, for how long, what was blocked and
+/// cut, and the files that were written. Arguments and results are in it as far as they are in the record.
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  anchorhold run examples/quickstart --record record.jsonl; anchorhold report record.jsonl --out report.html\n",
+    "  kubectl logs find-todos-0 | anchorhold report - --out report.html\n\n",
+    "Exit codes:\n",
+    "  0    the page was written\n",
+    "  2    the command line is wrong, or there is no record",
+))]
+pub(crate) struct ReportArgs {
+    /// A record (JSON lines): a file, or - for standard input
+    #[arg(value_name = "RECORD")]
+    pub(crate) record: PathBuf,
+    /// Where the page is written [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Print the version

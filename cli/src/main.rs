@@ -7,6 +7,7 @@ mod document;
 mod exit;
 mod finding;
 mod manifest;
+mod report;
 mod run;
 mod validate;
 mod version;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli, command: &mut clap::Command) -> io::Result<Exit> {
     match &cli.command {
         Command::Validate(args) => validate::command::run(args),
+        Command::Report(args) => report::run(args),
         Command::Version(args) => version::run(args),
         Command::Completion(args) => {
             let mut script = Vec::new();

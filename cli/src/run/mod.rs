@@ -11,7 +11,7 @@ mod output;
 mod refusal;
 mod result;
 mod select;
-mod show;
+pub(crate) mod show;
 mod sources;
 
 use std::fs::{self, File};

@@ -64,7 +64,7 @@ fn fit(beginning: &str, end: &str) -> String {
 }
 
 /// `1.2 KB`.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{}.{} KB", bytes / 1_000, bytes % 1_000 / 100),
