@@ -83,8 +83,9 @@ pub(crate) struct RunArgs {
 
 /// Check manifests offline, as the API server and the operator would
 ///
-/// Each finding names file, line, column and field, and says what to do. Objects of other kinds are left alone. A
-/// reference to an object that is not in these files is a warning: it may exist in the cluster.
+/// Each finding names file, line, column and field, and says what to do. Objects of other kinds are left alone. An
+/// Agent, McpServer or ConfigMap that is named and not in these files is a warning: it may exist in the cluster. Claims,
+/// Secrets and images are not looked for.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -99,7 +100,7 @@ pub(crate) struct ValidateArgs {
     /// Manifests: files, folders (every *.yaml, *.yml and *.json beneath), or - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Warnings count as errors: every object that is named must be in these files
+    /// Warnings count as errors: every Agent, McpServer and ConfigMap that is named must be in these files
     #[arg(long)]
     pub(crate) strict: bool,
     /// How findings are printed

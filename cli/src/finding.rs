@@ -68,7 +68,7 @@ impl fmt::Display for Finding {
 }
 
 /// A text on one line without what a terminal would act on: names come from files that anybody may have written.
-struct Plain<'t>(&'t str);
+pub(crate) struct Plain<'t>(pub(crate) &'t str);
 
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

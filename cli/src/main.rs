@@ -2,6 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+/// A line on standard error. That it cannot be written changes nothing of how the command ends.
+macro_rules! say {
+    ($($arguments:tt)*) => {
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($arguments)*)));
+    };
+}
+
 mod args;
 mod document;
 mod exit;
@@ -43,7 +50,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Completed.into(),
         Err(error) => {
-            eprintln!("error: failed to write the output: {error}");
+            say!("error: failed to write the output: {error}");
             Exit::Usage.into()
         }
     }

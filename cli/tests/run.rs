@@ -296,6 +296,34 @@ fn where_nothing_can_be_confined<T: Send>(work: impl FnOnce() -> T + Send) -> T 
 }
 
 #[test]
+fn a_record_replaces_a_record_and_nothing_else() {
+    let folder = Folder::with(&[("x.yaml", &script_job("return 7;"))]);
+    let did = folder.run(&["run", "x.yaml", "--record", "x.yaml"]);
+    let told = "error: --record x.yaml: the file exists and is no record; name another\n";
+    assert_eq!((did.code, did.stdout.as_str(), did.stderr.as_str()), (Some(2), "", told));
+    for _ in 0..2 {
+        assert_eq!(folder.run(&["run", "x.yaml", "--record", "record.jsonl"]), completed("7\n"));
+    }
+}
+
+#[test]
+fn how_a_job_ended_is_told_by_the_exit_code_even_if_standard_error_takes_nothing() {
+    let folder = Folder::with(&[("x.yaml", &script_job("throw new Error('no')"))]);
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let code = |arguments: &[&str]| folder.command(arguments).stderr(full()).status().unwrap().code();
+    assert_eq!(code(&["run", "x.yaml"]), Some(1));
+    assert_eq!(code(&["run", "absent.yaml"]), Some(2));
+}
+
+#[test]
+fn a_limit_that_was_inherited_is_no_reason_to_run_unconfined() {
+    let folder = Folder::with(&[("x.yaml", &script_job("return 7;"))]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -v 4000000; exec \"$0\" run x.yaml"]).arg(program()).current_dir(folder.path());
+    assert_eq!(Did::from(shell.output().unwrap()), completed("7\n"));
+}
+
+#[test]
 fn a_kernel_that_cannot_confine_runs_nothing_and_exits_with_3() {
     let folder = Folder::with(&[("x.yaml", &script_job("return 7;"))]);
     let did = where_nothing_can_be_confined(|| folder.run(&["run", "x.yaml"]));

@@ -399,10 +399,10 @@ fn references_lead_to_what_is_there() {
             ],
         ),
         (
-            "a server that is not in these files",
+            "a server that no job could call yet",
             &format!("{AGENT}  mcp: [{{server: tracker}}]\n"),
             &[
-                "x.yaml:7:10: warning: spec.mcp[0].server: McpServer tracker is not in these files: it must exist in the cluster",
+                "x.yaml:7:3: error: spec.mcp: is not implemented in this version: MCP servers are called by a later release; take it out",
             ],
         ),
         (

@@ -19,14 +19,12 @@ pub(crate) fn run(args: &ReportArgs) -> io::Result<Exit> {
     let name = args.record.display();
     let run = match open(&args.record) {
         Ok(run) if run.lines.is_empty() => {
-            eprintln!(
-                "error: {name}: holds no line of a record; a record is what a job's pod logs, or run --record keeps"
-            );
+            say!("error: {name}: holds no line of a record; a record is what a job's pod logs, or run --record keeps");
             return Ok(Exit::Usage);
         }
         Ok(run) => run,
         Err(error) => {
-            eprintln!("error: failed to read {name}: {error}");
+            say!("error: failed to read {name}: {error}");
             return Ok(Exit::Usage);
         }
     };
@@ -36,10 +34,10 @@ pub(crate) fn run(args: &ReportArgs) -> io::Result<Exit> {
         return Ok(Exit::Completed);
     };
     if let Err(error) = fs::write(out, page) {
-        eprintln!("error: failed to write {}: {error}", out.display());
+        say!("error: failed to write {}: {error}", out.display());
         return Ok(Exit::Usage);
     }
-    eprintln!("{}", out.display());
+    say!("{}", out.display());
     Ok(Exit::Completed)
 }
 

@@ -170,7 +170,7 @@ async fn read_line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -
 pub(crate) fn follow_parent(args: &RunnerArgs) -> std::process::ExitCode {
     let parent = i32::try_from(args.parent).ok().and_then(Pid::from_raw);
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        eprintln!("error: failed to bind the runner to its parent: {error}");
+        say!("error: failed to bind the runner to its parent: {error}");
         return anchorhold_plan::ExitCode::Internal.into();
     }
     // The parent may have ended before the line above.

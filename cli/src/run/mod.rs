@@ -15,11 +15,12 @@ pub(crate) mod show;
 mod sources;
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, IsTerminal, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use anchorhold_plan::{Outcome, RunPlan};
+use anchorhold_runner::record::{LINE_MAX_BYTES, Line};
 use tempfile::TempDir;
 
 pub(crate) use child::follow_parent;
@@ -42,14 +43,14 @@ pub(crate) fn run(args: &RunArgs) -> io::Result<Exit> {
     let checked = validate::check(&args.paths);
     if checked.count(Severity::Error) > 0 {
         for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error) {
-            eprintln!("{finding}");
+            say!("{finding}");
         }
         return Ok(Exit::Usage);
     }
     match prepare_and_run(args, &checked) {
         Ok(exit) => Ok(exit),
         Err(Failure::Refused(refusal)) => {
-            eprintln!("{refusal}");
+            say!("{refusal}");
             Ok(Exit::Usage)
         }
         Err(Failure::Output(error)) => Err(error),
@@ -141,9 +142,24 @@ fn scratch() -> Result<TempDir, Refusal> {
     made.map_err(|error| format!("failed to make a temporary folder: {error}").into())
 }
 
+/// Opens the file for the record. An older record is replaced; anything else that is there stays as it is.
 fn create_record(path: &Path) -> Result<File, Refusal> {
-    File::create(path)
-        .map_err(|error| format!("--record {}: failed to create the file: {error}", path.display()).into())
+    let shown = path.display();
+    let failed = |error: io::Error| Refusal::from(format!("--record {shown}: failed to create the file: {error}"));
+    match fs::metadata(path) {
+        Ok(there) if there.is_file() && there.len() > 0 && !is_record(path).map_err(failed)? => {
+            return Err(format!("--record {shown}: the file exists and is no record; name another").into());
+        }
+        Ok(_) | Err(_) => {}
+    }
+    File::create(path).map_err(failed)
+}
+
+fn is_record(path: &Path) -> io::Result<bool> {
+    let mut first = Vec::new();
+    let mut input = io::BufReader::new(File::open(path)?).take(LINE_MAX_BYTES as u64);
+    input.read_until(b'\n', &mut first)?;
+    Ok(serde_json::from_slice::<Line>(&first).is_ok())
 }
 
 /// The end of what the runner said on standard error, in one line.

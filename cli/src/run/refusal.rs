@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Plain, Severity};
 use crate::validate::Object;
 
 /// A reason that lies in the command line, the manifests or the machine; exit code 2.
@@ -43,7 +43,7 @@ impl From<&str> for Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sentence(sentence) => write!(f, "error: {sentence}"),
+            Self::Sentence(sentence) => write!(f, "error: {}", Plain(sentence)),
             Self::Finding(finding) => finding.fmt(f),
         }
     }

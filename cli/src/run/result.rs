@@ -1,5 +1,6 @@
 //! What is printed when the run has ended.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -72,7 +73,7 @@ pub(super) fn exit(ended: &Ended, result: &RunResult) -> Exit {
     match result.outcome.unwrap_or(Outcome::Internal) {
         Outcome::Completed => Exit::Completed,
         Outcome::SandboxUnavailable => Exit::CannotConfine,
-        Outcome::PlanRejected | Outcome::SourceEmpty => Exit::Usage,
+        Outcome::PlanRejected | Outcome::SourceEmpty | Outcome::SourceUnreadable => Exit::Usage,
         Outcome::Threw
         | Outcome::TimedOut
         | Outcome::OutOfMemory
@@ -95,14 +96,28 @@ pub(super) fn print(summary: &Summary<'_>, output: Output) -> io::Result<()> {
         }
         Output::Human => {
             let mut out = io::stdout().lock();
-            out.write_all(summary.text.as_bytes())?;
+            // A pipe gets what the job printed; a terminal, what it shows without being steered.
+            let text = if out.is_terminal() { on_terminal(summary.text) } else { Cow::Borrowed(summary.text) };
+            out.write_all(text.as_bytes())?;
             if !summary.text.is_empty() && !summary.text.ends_with('\n') {
                 writeln!(out)?;
             }
             out.flush()?;
-            notes(&mut io::stderr().lock(), summary)
+            // That nobody reads them changes nothing of how the job ended.
+            let _ = notes(&mut io::stderr().lock(), summary);
+            Ok(())
         }
     }
+}
+
+/// Text without what a terminal would act on; lines and tabs stay.
+fn on_terminal(text: &str) -> Cow<'_, str> {
+    let acts = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |character: char| if acts(character) { '·' } else { character };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 fn notes(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
@@ -123,7 +138,7 @@ fn notes(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
     if io::stdout().is_terminal() && summary.text.contains(summary.message) {
         writeln!(err, "{place}{what}")
     } else {
-        writeln!(err, "{place}{what}: {}", summary.message)?;
+        writeln!(err, "{place}{what}: {}", on_terminal(summary.message))?;
         if summary.outcome == Outcome::SandboxUnavailable {
             writeln!(
                 err,
@@ -141,11 +156,11 @@ fn failure(outcome: Outcome) -> &'static str {
         Outcome::Threw => "the script failed",
         Outcome::TimedOut => "the deadline passed",
         Outcome::OutOfMemory => "the script ran out of memory",
-        Outcome::Stalled => "the script waits for something that cannot come",
+        Outcome::Stalled => "stalled",
         Outcome::Cancelled => "cancelled",
         Outcome::Refused => "the script was refused",
         Outcome::Killed => "the script's process was killed",
-        Outcome::PlanRejected | Outcome::SourceEmpty => "error",
+        Outcome::PlanRejected | Outcome::SourceEmpty | Outcome::SourceUnreadable => "error",
         Outcome::SandboxUnavailable => "this kernel cannot confine the job",
         Outcome::NetworkPolicyNotEnforced => "the network is not closed",
         Outcome::Internal => "a defect of the runner",
