@@ -60,6 +60,10 @@ pub struct Args {
     #[arg(long, env = "ANCHORHOLD_LEASE_NAMESPACE")]
     pub lease_namespace: Option<String>,
 
+    /// Name of the Lease; installations in one namespace need one each
+    #[arg(long, env = "ANCHORHOLD_LEASE_NAME", default_value = "anchorhold-operator", value_parser = not_blank)]
+    pub lease_name: String,
+
     /// Name of this process in the Lease and in Events. No two processes alive may share it; a pod's name fits, and
     /// lets a restarted container go on at once. A random one when left out
     #[arg(long, env = "ANCHORHOLD_IDENTITY", value_parser = not_blank)]

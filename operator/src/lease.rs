@@ -15,8 +15,6 @@ use kube::{Api, Client};
 
 use crate::error::{api_status, chain};
 
-/// The Lease's name.
-pub const LEASE_NAME: &str = "anchorhold-operator";
 /// Others wait this long after the last renewal they saw (client-go's default).
 const DURATION: Duration = Duration::from_secs(15);
 /// A holder that could not renew for this long stops; it must be less than [`DURATION`] (client-go's default).
@@ -29,6 +27,7 @@ const REQUEST_DEADLINE: Duration = Duration::from_secs(5);
 /// One replica's part in the election.
 pub struct Elector {
     api: Api<Lease>,
+    name: String,
     identity: String,
     seen: Option<Seen>,
 }
@@ -49,10 +48,11 @@ enum Step {
 }
 
 impl Elector {
-    /// A replica that takes part under this identity; no two processes alive may share it.
+    /// A replica that takes part, under this identity, in the election of the Lease of that name. No two processes alive may
+    /// share an identity, and no two installations a Lease.
     #[must_use]
-    pub fn new(client: Client, namespace: &str, identity: String) -> Self {
-        Self { api: Api::namespaced(client, namespace), identity, seen: None }
+    pub fn new(client: Client, namespace: &str, name: String, identity: String) -> Self {
+        Self { api: Api::namespaced(client, namespace), name, identity, seen: None }
     }
 
     /// Returns when this replica holds the Lease. `looked` is called whenever the API server has answered.
@@ -102,7 +102,7 @@ impl Elector {
         spec.holder_identity = Some(String::new());
         spec.lease_duration_seconds = Some(1);
         spec.renew_time = Some(MicroTime(Timestamp::now()));
-        match request(self.api.replace(LEASE_NAME, &PostParams::default(), &released)).await {
+        match request(self.api.replace(&self.name, &PostParams::default(), &released)).await {
             Ok(lease) => self.saw(lease),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "failed to release the Lease"),
         }
@@ -121,7 +121,7 @@ impl Elector {
     }
 
     async fn look(&mut self) -> anyhow::Result<()> {
-        match request(self.api.get_opt(LEASE_NAME)).await.context("failed to read the Lease")? {
+        match request(self.api.get_opt(&self.name)).await.context("failed to read the Lease")? {
             Some(lease) => self.saw(lease),
             None => self.seen = None,
         }
@@ -135,10 +135,10 @@ impl Elector {
             Some(seen) => decide(&seen.lease, seen.since.elapsed(), &self.identity),
         };
         let old = self.seen.as_ref().map(|seen| &seen.lease);
-        let wanted = held_by(&self.identity, old, Timestamp::now());
+        let wanted = held_by(&self.name, &self.identity, old, Timestamp::now());
         let written = match step {
             Step::Create => request(self.api.create(&PostParams::default(), &wanted)).await,
-            Step::Write => request(self.api.replace(LEASE_NAME, &PostParams::default(), &wanted)).await,
+            Step::Write => request(self.api.replace(&self.name, &PostParams::default(), &wanted)).await,
             Step::Wait => return Ok(false),
         };
         match written {
@@ -178,12 +178,12 @@ fn decide(lease: &Lease, unchanged_for: Duration, identity: &str) -> Step {
 }
 
 /// The Lease as we want it, on top of the one we saw.
-fn held_by(identity: &str, old: Option<&Lease>, now: Timestamp) -> Lease {
+fn held_by(name: &str, identity: &str, old: Option<&Lease>, now: Timestamp) -> Lease {
     let old_spec = old.and_then(|lease| lease.spec.clone()).unwrap_or_default();
     let ours = old_spec.holder_identity.as_deref() == Some(identity);
     let metadata = match old {
         Some(lease) => lease.metadata.clone(),
-        None => ObjectMeta { name: Some(LEASE_NAME.into()), ..ObjectMeta::default() },
+        None => ObjectMeta { name: Some(name.into()), ..ObjectMeta::default() },
     };
     let transitions = old_spec.lease_transitions.unwrap_or(0);
     let spec = LeaseSpec {
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_lease_of_another_is_left_alone_until_it_ran_out() {
-        let lease = held_by("other", None, at(0));
+        let lease = held_by("lease", "other", None, at(0));
         assert_eq!(decide(&lease, Duration::from_secs(15), "me"), Step::Wait);
         assert_eq!(decide(&lease, Duration::from_secs(16), "me"), Step::Write);
         assert_eq!(decide(&lease, Duration::ZERO, "other"), Step::Write);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_released_or_empty_lease_is_taken_at_once() {
-        let mut lease = held_by("other", None, at(0));
+        let mut lease = held_by("lease", "other", None, at(0));
         lease.spec.as_mut().unwrap().holder_identity = Some(String::new());
         assert_eq!(decide(&lease, Duration::ZERO, "me"), Step::Write);
         assert_eq!(decide(&Lease::default(), Duration::ZERO, "me"), Step::Write);
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_lease_that_names_no_duration_is_given_ours() {
-        let mut lease = held_by("other", None, at(0));
+        let mut lease = held_by("lease", "other", None, at(0));
         lease.spec.as_mut().unwrap().lease_duration_seconds = None;
         assert_eq!(decide(&lease, Duration::from_secs(14), "me"), Step::Wait);
         assert_eq!(decide(&lease, Duration::from_secs(16), "me"), Step::Write);
@@ -246,9 +246,9 @@ mod tests {
 
     #[test]
     fn taking_over_counts_a_transition_and_renewing_does_not() {
-        let first = held_by("a", None, at(1));
-        let renewed = held_by("a", Some(&first), at(3));
-        let taken = held_by("b", Some(&renewed), at(30));
+        let first = held_by("lease", "a", None, at(1));
+        let renewed = held_by("lease", "a", Some(&first), at(3));
+        let taken = held_by("lease", "b", Some(&renewed), at(30));
         let times = |lease: &Lease| {
             let spec = lease.spec.clone().unwrap();
             (spec.acquire_time.unwrap().0, spec.renew_time.unwrap().0, spec.lease_transitions.unwrap())

@@ -58,6 +58,7 @@ async fn serve(args: Args) -> anyhow::Result<()> {
         listen,
         leader_election,
         lease_namespace,
+        lease_name,
         identity,
         concurrency,
         // Read by `settings` and `fixed_canaries`, or before the runtime began.
@@ -101,18 +102,18 @@ async fn serve(args: Args) -> anyhow::Result<()> {
     if !leader_election {
         return reconcile.await;
     }
-    let mut elector = Elector::new(client, &lease_namespace, identity);
+    let mut elector = Elector::new(client, &lease_namespace, lease_name.clone(), identity);
     tokio::select! {
         () = stopped(stop.clone()) => return Ok(()),
         () = elector.acquire(|| readiness.set(Stage::Standby)) => {}
     }
-    tracing::info!(lease_namespace, "took the Lease");
+    tracing::info!(lease_namespace, lease_name, "took the Lease");
     tokio::select! {
         outcome = reconcile => {
             elector.release().await;
             outcome
         }
-        () = elector.hold() => bail!("lost the Lease {lease_namespace}/{}: another replica may go on", crate::lease::LEASE_NAME),
+        () = elector.hold() => bail!("lost the Lease {lease_namespace}/{lease_name}: another replica may go on"),
     }
 }
 
