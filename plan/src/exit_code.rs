@@ -10,7 +10,7 @@ pub enum ExitCode {
     Completed = 0,
     /// The program ran and failed: the script threw, ran out of memory, or waited for something that cannot come.
     Failed = 1,
-    /// The plan was refused: unknown version or field, malformed, or not executable here (an empty source, say).
+    /// The plan was refused: unknown version or field, malformed, or not executable here.
     Plan = 2,
     /// This kernel or this container cannot confine the program.
     Sandbox = 3,

@@ -40,6 +40,8 @@ pub enum Outcome {
     PlanRejected,
     /// A source holds nothing.
     SourceEmpty,
+    /// A source, or the output folder, could not be opened.
+    SourceUnreadable,
     /// The program could not be confined.
     SandboxUnavailable,
     /// The network gate stayed open.
@@ -58,7 +60,7 @@ impl Outcome {
             Self::TimedOut => ExitCode::Deadline,
             Self::Cancelled => ExitCode::Cancelled,
             Self::PlanRejected => ExitCode::Plan,
-            Self::SourceEmpty => ExitCode::SourceEmpty,
+            Self::SourceEmpty | Self::SourceUnreadable => ExitCode::SourceEmpty,
             Self::SandboxUnavailable => ExitCode::Sandbox,
             Self::NetworkPolicyNotEnforced => ExitCode::NetworkPolicyNotEnforced,
             Self::Internal => ExitCode::Internal,
@@ -125,9 +127,9 @@ pub struct RunResult {
     pub message: String,
     /// What the program returned and printed, as the model or user would see it; cut to fit.
     pub text: String,
-    /// Size of the whole text in bytes, before it was cut.
+    /// Size of the text in bytes, before it was cut to the script's budget and to what fits here.
     pub text_bytes: u64,
-    /// SHA-256 of the whole text, in lower-case hexadecimal.
+    /// SHA-256, in lower-case hexadecimal, of the text within the script's budget, before it was cut to what fits here.
     pub sha256: String,
     /// What is known of the network's closure.
     pub enforcement: Enforcement,

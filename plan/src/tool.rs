@@ -76,12 +76,18 @@ impl KernelTool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// The kernel tools that an agent's tool list grants. Without a list: every one but `tool_search`, which an agent has to
-    /// ask for. With a list: exactly those it names; what it names beyond (`mcp__…`) is not a kernel tool and left out.
+    /// Whether the runner of this version has it. An agent that asks for another one is refused as not implemented.
+    #[must_use]
+    pub const fn is_implemented(self) -> bool {
+        matches!(self, Self::Read | Self::Ls | Self::Grep | Self::Find | Self::Codemode)
+    }
+
+    /// The kernel tools that an agent's tool list grants. Without a list: every one that is implemented but `tool_search`, which
+    /// an agent has to ask for. With a list: exactly those it names; what it names beyond (`mcp__…`) is not a kernel tool and left out.
     #[must_use]
     pub fn granted(list: Option<&[String]>) -> Vec<Self> {
         match list {
-            None => Self::ALL.into_iter().filter(|tool| *tool != Self::ToolSearch).collect(),
+            None => Self::ALL.into_iter().filter(|tool| tool.is_implemented() && *tool != Self::ToolSearch).collect(),
             Some(names) => Self::ALL.into_iter().filter(|tool| names.iter().any(|name| name == tool.name())).collect(),
         }
     }
@@ -184,8 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_list_an_agent_has_every_tool_but_the_search_and_with_one_exactly_what_it_names() {
-        assert_eq!(KernelTool::granted(None), KernelTool::ALL[..11]);
+    fn without_a_list_an_agent_has_every_tool_there_is_and_with_one_exactly_what_it_names() {
+        let names = |tools: Vec<KernelTool>| tools.into_iter().map(KernelTool::name).collect::<Vec<_>>();
+        assert_eq!(names(KernelTool::granted(None)), ["read", "ls", "grep", "find", "codemode"]);
         let names = ["codemode", "mcp__tracker__*", "read", "read"].map(String::from);
         assert_eq!(KernelTool::granted(Some(&names)), [KernelTool::Read, KernelTool::Codemode]);
         assert_eq!(KernelTool::granted(Some(&[])), []);

@@ -180,8 +180,8 @@ fn an_empty_or_missing_source_is_named() {
     let path = job.path("lib");
     refused(
         &job.run(),
-        Outcome::PlanRejected,
-        2,
+        Outcome::SourceUnreadable,
+        8,
         &format!(
             "failed to open {}, which the job sees as /workspace/lib: No such file or directory (os error 2)",
             path.display()

@@ -199,3 +199,16 @@ impl Window {
 
 /// The furthest result a caller may ask for: what is collected on the way is held in memory.
 const MOST_RESULTS: usize = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_that_a_plan_may_grant_is_described() {
+        // `codemode` is the runner's own and no tool of the kernel.
+        for tool in KernelTool::ALL.into_iter().filter(|tool| *tool != KernelTool::Codemode) {
+            assert_eq!(Kernel::describe(tool).is_some(), tool.is_implemented(), "{tool}");
+        }
+    }
+}

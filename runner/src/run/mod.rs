@@ -117,7 +117,7 @@ fn read_plan(path: &Path) -> Result<Vec<u8>, Ending> {
 
 fn refuse_root(error: &RootError) -> Ending {
     match error {
-        RootError::Open { source, .. } => Ending::new(Outcome::PlanRejected, format!("{error}: {source}")),
+        RootError::Open { source, .. } => Ending::new(Outcome::SourceUnreadable, format!("{error}: {source}")),
         RootError::Openat2 { source } => Ending::new(Outcome::SandboxUnavailable, format!("{error}: {source}")),
     }
 }

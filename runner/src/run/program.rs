@@ -55,10 +55,11 @@ pub(super) async fn run(
         }));
     };
     let result = codemode.execute(SCRIPT, source, stop).await;
-    let ending = match stopped.take() {
-        Some((outcome, message)) => Ending { outcome, message, text: result.text.clone() },
-        None => Ending { outcome: result.outcome, message: result.message.clone(), text: result.text.clone() },
+    let (outcome, message) = match stopped.take() {
+        Some((outcome, message)) => (outcome, message),
+        None => (result.outcome, result.message.clone()),
     };
+    let ending = Ending { outcome, message, text: result.text.clone(), text_bytes: result.text_bytes };
     record_end(record, &result, &ending);
     let (tool_calls, blocked_calls) = router.used();
     let scripts = u64::from(result.has_run());

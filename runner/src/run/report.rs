@@ -1,6 +1,6 @@
 //! What the world learns of a run: the termination message and the record.
 //!
-//! The termination message is written early, when the program begins, and at the end, so that a runner that is killed
+//! The termination message is written when the plan is accepted, when the program begins, and at the end, so that a runner that is killed
 //! still tells how far it came. Nothing here can fail the run: what cannot be written is said on standard error, and nothing
 //! else is: `kubectl logs` shows both as one, and a program that reads the record reads JSON lines.
 
@@ -29,14 +29,16 @@ pub(super) struct Ending {
     pub(super) outcome: Outcome,
     /// One sentence or error for a person; empty when the program completed.
     pub(super) message: String,
-    /// What the program returned and printed.
+    /// What the program returned and printed, within its budget.
     pub(super) text: String,
+    /// Bytes that would have had without a budget.
+    pub(super) text_bytes: u64,
 }
 
 impl Ending {
     /// The end of a run whose program did not come to speak.
     pub(super) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
-        Self { outcome, message: message.into(), text: String::new() }
+        Self { outcome, message: message.into(), text: String::new(), text_bytes: 0 }
     }
 }
 
@@ -90,10 +92,10 @@ impl Report {
     /// Writes the end of the run everywhere. The termination message comes first: whoever told the run to stop may not
     /// wait for more.
     pub(super) fn end(mut self, ending: Ending) -> Outcome {
-        let Ending { outcome, message, text } = ending;
+        let Ending { outcome, message, text, text_bytes } = ending;
         self.result.stage = Stage::Ended;
         self.result.outcome = Some(outcome);
-        self.result.text_bytes = text.len() as u64;
+        self.result.text_bytes = text_bytes;
         self.result.sha256 = sha256(text.as_bytes());
         self.result.text = text;
         self.result.message = message;

@@ -1,8 +1,8 @@
 use std::io;
 
 use rustix::process::{
-    DumpableBehavior, Pid, Resource, Rlimit, Signal, getppid, set_dumpable_behavior, set_parent_process_death_signal,
-    setrlimit,
+    DumpableBehavior, Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_dumpable_behavior,
+    set_parent_process_death_signal, setrlimit,
 };
 
 use super::SandboxError;
@@ -34,7 +34,10 @@ pub(super) fn limit_processor_time(seconds: u64) -> Result<(), SandboxError> {
     limits(Resource::Cpu, seconds, seconds.saturating_add(1))
 }
 
+/// One that was inherited and is lower stays: raising it takes a privilege, and it is the stricter one.
 fn limits(resource: Resource, soft: u64, hard: u64) -> Result<(), SandboxError> {
+    let inherited = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let (soft, hard) = (soft.min(inherited), hard.min(inherited));
     setrlimit(resource, Rlimit { current: Some(soft), maximum: Some(hard) }).map_err(failed("set a resource limit"))
 }
 

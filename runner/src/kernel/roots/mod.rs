@@ -91,10 +91,15 @@ impl Root {
         (target.starts_with("..") && target.len() > 2 && !target.contains('/')).then(|| PathBuf::from(target))
     }
 
-    /// Whether the folder holds nothing at all.
+    /// Whether the folder holds nothing, the marks of a ConfigMap without keys and of a new file system left aside.
     pub fn is_empty(&self) -> Result<bool, PathError> {
-        let mut entries = self.entries(Path::new(""))?;
-        Ok(entries.next().transpose().map_err(|source| PathError::io(&self.shown, source))?.is_none())
+        for entry in self.entries(Path::new(""))? {
+            let entry = entry.map_err(|source| PathError::io(&self.shown, source))?;
+            if !entry.name.starts_with(b"..") && entry.name != b"lost+found" {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
