@@ -11,7 +11,7 @@ use crate::reference::ConfigMapKeyFrom;
 use crate::rule;
 use crate::sandbox::Sandbox;
 
-/// How an agent works. Jobs take it as it is when they start.
+/// How an agent works. Each attempt of a job takes it as it is when the attempt starts.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "anchorhold.dev",
@@ -105,7 +105,7 @@ fn enabled() -> bool {
     true
 }
 
-/// How much one job may use. A job that reaches one ends with `BudgetExceeded` or `DeadlineExceeded` and what it has so far.
+/// How much one job may use. A script's calls beyond `toolCalls` fail; a job whose time is over ends with `DeadlineExceeded`.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentLimits {
@@ -125,7 +125,7 @@ pub struct AgentLimits {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub tool_calls: Option<i64>,
-    /// Seconds the run may take; 1 to 604,800 (a week).
+    /// Seconds a job may take that sets no activeDeadlineSeconds; 1 to 604,800 (a week). Its script then ends after 120.
     #[serde(default = "AgentLimits::default_timeout_seconds")]
     #[schemars(range(min = 1, max = 604_800))]
     pub timeout_seconds: i64,

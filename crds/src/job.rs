@@ -84,11 +84,12 @@ pub struct JobSpec {
     #[serde(default)]
     pub output: Output,
     /// Seconds the job may take over all its attempts, from status.startTime (the first pod; set anew when a suspended
-    /// job goes on); 1 to 604,800 (a week). The agent's limits.timeoutSeconds when left out.
+    /// job goes on); 1 to 604,800 (a week). When left out: the agent's limits.timeoutSeconds as it was at the attempt's start, and
+    /// 120 for the script itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 604_800))]
     pub active_deadline_seconds: Option<i64>,
-    /// Seconds an attempt may wait before its runner starts: for what the spec names, a node, an image; 1 to 604,800; 600
+    /// Seconds an attempt may wait in all before its runner starts: for what the spec names, a node, an image; 1 to 604,800; 600
     /// when left out. Time while suspended does not count, and time in an exceeded quota counts only when this field is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 604_800))]
@@ -114,12 +115,13 @@ pub struct JobSpec {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// How much `/out` may hold.
+    /// How much `/out` may hold. The kubelet ends a job whose own volume holds more; with a claim, the claim's size is the limit
+    /// that holds, and this one what the tools that write keep to.
     #[serde(default = "Output::default_size_limit")]
     #[schemars(schema_with = "crate::crd::quantity")]
     #[x_kube(validation = rule::positive_quantity("spec.output.sizeLimit"))]
     pub size_limit: Quantity,
-    /// A claim that keeps `/out`. Without it, small results travel in the job's record and the rest leaves with the pod.
+    /// A claim that keeps `/out`. Without it, what is in `/out` leaves with the pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistent_volume_claim: Option<ClaimSource>,
 }

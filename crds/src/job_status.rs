@@ -39,7 +39,7 @@ pub struct JobStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["number".into()]))]
     pub attempts: Vec<AttemptStatus>,
-    /// What the job was started with, as it was then. It stays when an object it named changes or leaves.
+    /// What the newest attempt was started with, as it was then. It stays when an object it named changes or leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<ResolvedJob>,
     /// What the job used, all attempts together.
@@ -111,13 +111,16 @@ pub struct AttemptStatus {
     pub exit_code: Option<i32>,
 }
 
-/// What a job was started with.
+/// What an attempt was started with.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedJob {
     /// The generation of the Agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_generation: Option<i64>,
+    /// The seconds the job may take in all: its own `activeDeadlineSeconds`, or the agent's `limits.timeoutSeconds` as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_deadline_seconds: Option<i64>,
     /// Provider and model, such as `Anthropic/claude-x`; absent for a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -128,7 +131,7 @@ pub struct ResolvedJob {
     /// What its NetworkPolicy let it reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub egress: Vec<ResolvedEgress>,
-    /// The images of its pod, sources included.
+    /// The images of its pod, as far as the kubelet tells their digests: it does for containers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ResolvedImage>,
 }
@@ -199,13 +202,13 @@ pub struct JobResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub text: Option<String>,
-    /// Whether `text` is only the beginning. The whole is in the record (`kubectl logs`).
+    /// Whether `text` is only a part of what the job returned and printed.
     #[serde(default)]
     pub truncated: bool,
-    /// SHA-256 of the whole result.
+    /// SHA-256 of what the job returned and printed, within the script's budget of output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// A ConfigMap that holds the result's files.
+    /// A ConfigMap that holds the result's files; not set by this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_map: Option<String>,
     /// Files the job left in `/out`; of many the first are listed.

@@ -46,7 +46,7 @@ pub use mcp_server::{
 };
 pub use mcp_server_status::{McpServerStatus, ReadOnly, ServerIdentity, ServerTool};
 pub use model::{Model, ModelProvider};
-pub use not_implemented::NotImplemented;
+pub use not_implemented::{NotImplemented, TOOLS_TO_COME};
 pub use reason::{AgentReason, ConditionReason, JobReason, McpServerReason};
 pub use reference::{AgentRef, ConfigMapKeyFrom, ConfigMapKeyRef, McpServerRef, SecretKeyRef, SecretRef};
 pub use sandbox::{Resources, Sandbox};

@@ -24,10 +24,11 @@ pub const FIELD_MANAGER: &str = "anchorhold-operator";
 /// The longest name of a Job, Agent or McpServer. It becomes a label value, and those end at 63 characters.
 pub const NAME_MAX: usize = 63;
 
-/// The ConfigMap with a job's plan.
+/// The ConfigMap with a plan of a job, named by the plan's SHA-256 in hexadecimal: what is mounted under the name is what was
+/// decided for the attempt, and an attempt after a change of the Agent or the installation has another.
 #[must_use]
-pub fn plan_config_map(job: &str) -> String {
-    format!("{job}-plan")
+pub fn plan_config_map(job: &str, plan_sha256: &str) -> String {
+    format!("{job}-plan-{}", plan_sha256.get(..10).unwrap_or(plan_sha256))
 }
 
 /// The ConfigMap with what a job's broker may reach.
@@ -42,6 +43,10 @@ pub fn network_policy(job: &str) -> String {
     job.to_owned()
 }
 
+/// The NetworkPolicy of a namespace that seals every job in it, whatever becomes of the jobs' own policies: policies add up,
+/// and this one allows nothing.
+pub const BASELINE_NETWORK_POLICY: &str = "anchorhold-jobs";
+
 /// The pod of an attempt. Attempts count from 0.
 #[must_use]
 pub fn pod(job: &str, attempt: i32) -> String {
@@ -55,9 +60,11 @@ mod tests {
     #[test]
     fn objects_of_the_longest_job_name_still_have_names_kubernetes_takes() {
         let job = "j".repeat(NAME_MAX);
-        for name in [plan_config_map(&job), broker_config_map(&job), network_policy(&job), pod(&job, i32::MAX)] {
+        let hash = "0123456789abcdef".repeat(4);
+        for name in [plan_config_map(&job, &hash), broker_config_map(&job), network_policy(&job), pod(&job, i32::MAX)] {
             assert!(name.len() <= 253, "{name} is a DNS subdomain of {} characters", name.len());
         }
         assert_eq!(pod("count", 2), "count-2");
+        assert_eq!(plan_config_map("count", &hash), "count-plan-0123456789");
     }
 }

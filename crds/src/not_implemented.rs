@@ -15,6 +15,9 @@ pub struct NotImplemented {
     pub message: &'static str,
 }
 
+/// Kernel tools that a manifest may name and the runner of this version does not have.
+pub const TOOLS_TO_COME: [&str; 7] = ["write", "edit", "shell", "git_log", "git_show", "git_blame", "tool_search"];
+
 impl JobSpec {
     /// The first field of the job that this version does not act on.
     #[must_use]
@@ -36,11 +39,27 @@ impl AgentSpec {
     /// The first field of the agent that this version does not act on.
     #[must_use]
     pub fn not_implemented(&self) -> Option<NotImplemented> {
-        let index = self.tools.iter().flatten().position(|tool| tool.starts_with("mcp__"))?;
-        Some(found(
-            format!("spec.tools[{index}]"),
-            "grants MCP tools, which is not implemented in this version: they come with a later release; take the mcp__ entries out",
-        ))
+        const MODEL: &str = "is not implemented in this version: models are called by a later release; take it out, jobs bring spec.script";
+        const SERVERS: &str =
+            "is not implemented in this version: MCP servers are called by a later release; take it out";
+        for (index, tool) in self.tools.iter().flatten().enumerate() {
+            let message = if tool.starts_with("mcp__") {
+                "grants MCP tools, which is not implemented in this version: they come with a later release; take the mcp__ entries out"
+            } else if TOOLS_TO_COME.contains(&tool.as_str()) {
+                "grants a tool that is not implemented in this version: it comes with a later release; take it out"
+            } else {
+                continue;
+            };
+            return Some(found(format!("spec.tools[{index}]"), message));
+        }
+        let limits = &self.limits;
+        let field = |given: bool, field, message| given.then(|| found(field, message));
+        field(!self.mcp.is_empty(), "spec.mcp", SERVERS)
+            .or_else(|| field(self.model.is_some(), "spec.model", MODEL))
+            .or_else(|| field(self.instructions.is_some(), "spec.instructions", MODEL))
+            .or_else(|| field(self.instructions_from.is_some(), "spec.instructionsFrom", MODEL))
+            .or_else(|| field(limits.input_tokens.is_some(), "spec.limits.inputTokens", MODEL))
+            .or_else(|| field(limits.output_tokens.is_some(), "spec.limits.outputTokens", MODEL))
     }
 }
 
@@ -94,6 +113,16 @@ mod tests {
             agent(&["read", "mcp__tracker__*"]).not_implemented().map(|found| found.field),
             Some("spec.tools[1]".into())
         );
+        assert_eq!(agent(&["shell"]).not_implemented().map(|found| found.field), Some("spec.tools[0]".into()));
+        let inert = |spec| {
+            let spec: AgentSpec = serde_json::from_value(spec).unwrap();
+            spec.not_implemented().map(|found| found.field)
+        };
+        assert_eq!(inert(json!({"model": {"provider": "OpenAI", "name": "m"}})), Some("spec.model".into()));
+        assert_eq!(inert(json!({"mcp": [{"server": "tracker"}]})), Some("spec.mcp".into()));
+        assert_eq!(inert(json!({"instructions": "Be brief."})), Some("spec.instructions".into()));
+        assert_eq!(inert(json!({"limits": {"outputTokens": 9}})), Some("spec.limits.outputTokens".into()));
+        assert_eq!(inert(json!({"limits": {"toolCalls": 9, "timeoutSeconds": 5}})), None);
         assert_eq!(McpServerSpec::default().not_implemented(), None);
     }
 }

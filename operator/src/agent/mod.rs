@@ -5,6 +5,8 @@ mod status;
 mod tools;
 mod validate;
 
+pub(crate) use self::validate::validate;
+
 use std::sync::Arc;
 
 use anchorhold_crds::{Agent, AgentSpec};
@@ -23,7 +25,7 @@ pub async fn reconcile(agent: Arc<Agent>, ctx: Arc<Context>) -> Result<Action, E
     // dereference (client required)
     let references = dereference::references(&ctx, &agent).await?;
     // everything else is pure
-    let verdict = validate::validate(&agent.spec);
+    let verdict = validate(&agent.spec);
     let new = status::new_status(&agent, &references, verdict, now);
     if new != old {
         apply(&ctx, &*agent, &new).await?;

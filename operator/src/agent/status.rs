@@ -18,7 +18,7 @@ pub(crate) fn new_status(
 ) -> AgentStatus {
     let tools = effective_tools(&agent.spec, references);
     let callable = tools.iter().filter(|tool| tool.place != ToolPlace::Nowhere).count();
-    let accepted = accepted(agent, verdict);
+    let accepted = accepted(verdict);
     let resolved = resolved_refs(agent, references);
     let ready = ready(agent, &accepted, &resolved);
     let mut conditions = agent.status.as_ref().map(|status| status.conditions.clone()).unwrap_or_default();
@@ -46,14 +46,9 @@ fn condition(status: bool, reason: AgentReason, message: impl Into<String>) -> C
     Condition { status: status.into(), reason, message: message.into() }
 }
 
-fn accepted(agent: &Agent, verdict: Result<(), Refusal>) -> Condition {
+fn accepted(verdict: Result<(), Refusal>) -> Condition {
     match verdict {
         Err(Refusal { reason, message }) => condition(false, reason, message),
-        Ok(()) if agent.spec.model.is_some() => condition(
-            true,
-            AgentReason::Accepted,
-            "the spec is valid; this version does not call spec.model: jobs with a script run, jobs with a prompt are refused",
-        ),
         Ok(()) => condition(true, AgentReason::Accepted, "the spec is valid"),
     }
 }
@@ -144,10 +139,13 @@ mod tests {
         let spec = json!({"mcp": [{"server": "tracker"}]});
         assert_eq!(
             words(&spec, &servers(ServerState::Missing))[1..],
-            ["ResolvedRefs=False McpServerMissing", "Ready=False NotResolved"]
+            ["ResolvedRefs=False McpServerMissing", "Ready=False NotAccepted"]
         );
         assert_eq!(words(&spec, &servers(ServerState::Disabled))[1], "ResolvedRefs=False McpServerDisabled");
-        assert_eq!(words(&spec, &servers(ServerState::Enabled))[2], "Ready=True Ready");
+        assert_eq!(
+            words(&spec, &servers(ServerState::Enabled))[1..],
+            ["ResolvedRefs=True Resolved", "Ready=False NotAccepted"]
+        );
         let without = References { instructions_missing: Some("gone".into()), ..References::default() };
         assert_eq!(words(&json!({}), &without)[1], "ResolvedRefs=False InstructionsNotFound");
     }
@@ -163,20 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_accepted_with_a_word_on_who_is_refused() {
+    fn a_model_is_not_called_yet_and_its_secret_is_never_read() {
         let agent =
             agent(&json!({"model": {"provider": "OpenAI", "name": "m", "apiKeySecretRef": {"name": "k", "key": "v"}}}));
-        let status = new_status(&agent, &References::default(), Ok(()), Timestamp::UNIX_EPOCH);
+        let status = new_status(&agent, &References::default(), validate(&agent.spec), Timestamp::UNIX_EPOCH);
         let messages: Vec<_> = status.conditions.iter().map(|condition| condition.message.as_str()).collect();
         assert_eq!(
             messages,
             [
-                "the spec is valid; this version does not call spec.model: jobs with a script run, jobs with a prompt are refused",
+                "spec.model is not implemented in this version: models are called by a later release; take it out, jobs bring spec.script",
                 "everything named exists, Secrets left aside: the operator reads none, so key \"v\" of Secret \"k\" was not looked for",
-                "jobs can use this agent",
+                "the condition Accepted says why",
             ]
         );
-        assert_eq!((status.observed_generation, status.tool_count), (Some(7), Some(11)));
+        assert_eq!((status.observed_generation, status.tool_count), (Some(7), Some(5)));
     }
 
     #[test]

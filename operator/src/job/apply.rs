@@ -11,9 +11,8 @@ use kube::core::{NamespaceResourceScope, Status};
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
-use super::build::Resources;
+use super::build::{Resources, baseline};
 use super::dereference::owns;
 use super::stop::Stopped;
 use crate::context::Context;
@@ -32,7 +31,7 @@ pub(crate) enum Fault {
     NotYet(String),
 }
 
-/// Makes the policy and the plan, and then, strictly after both, the pod. What is there already and is ours stays as it is.
+/// Makes the policies and the plan, and then, strictly after both, the pod. What is there already and is ours stays as it is.
 /// `expected` says that the policy and the plan are probably there, so that asking comes before creating.
 pub(crate) async fn apply(
     ctx: &Context,
@@ -41,54 +40,50 @@ pub(crate) async fn apply(
     expected: bool,
 ) -> Result<Result<Pod, Fault>, Error> {
     let Resources { network_policy, plan, pod } = resources;
-    let (network_policy, plan) = tokio::try_join!(
+    let namespace = pod.namespace().unwrap_or_default();
+    let (baseline, network_policy, plan) = tokio::try_join!(
+        ensure_baseline(ctx, &namespace),
         ensure(ctx, job, network_policy, expected, same_policy),
-        ensure(ctx, job, plan, expected, any_plan)
+        ensure(ctx, job, plan, expected, same_plan)
     )?;
-    let network_policy = match network_policy {
-        Ok(network_policy) => network_policy,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    if let Err(fault) = plan {
+    if let Err(fault) = baseline.and(network_policy.map(drop)).and(plan.map(drop)) {
         return Ok(Err(fault));
     }
-    let pod = match ensure(ctx, job, pod, false, any_pod).await? {
-        Ok(pod) => pod,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    outlive(ctx, &network_policy, &pod).await?;
-    Ok(Ok(pod))
+    ensure(ctx, job, pod, false, same_attempt).await
 }
 
-/// What [`apply`] does last, for a pod of a pass that did not come that far.
-pub(crate) async fn adopt_policy(ctx: &Context, job: &Job, pod: &Pod) -> Result<(), Error> {
-    let (namespace, name) = (pod.namespace().unwrap_or_default(), names::network_policy(&job.name_any()));
-    let api: Api<NetworkPolicy> = Api::namespaced(ctx.client.clone(), &namespace);
-    let found = api.get_opt(&name).await;
-    match found.map_err(|error| Error::api("get", "NetworkPolicy", format!("{namespace}/{name}"), error))? {
-        Some(policy) if owns(job, &policy) => outlive(ctx, &policy, pod).await,
-        // Whoever deleted it has opened nothing that the runner's gate would have passed; there is nothing to keep.
-        Some(_) | None => Ok(()),
+/// Makes sure that the namespace has the policy beneath all jobs' own.
+async fn ensure_baseline(ctx: &Context, namespace: &str) -> Result<Result<(), Fault>, Error> {
+    let wanted = baseline(namespace);
+    let name = wanted.name_any();
+    let full_name = format!("{namespace}/{name}");
+    let api: Api<NetworkPolicy> = Api::namespaced(ctx.client.clone(), namespace);
+    let read = async || api.get_opt(&name).await.map_err(|error| Error::api("get", "NetworkPolicy", &full_name, error));
+    let mut found = read().await?;
+    if found.is_none() {
+        let params = PostParams { field_manager: Some(names::FIELD_MANAGER.into()), ..PostParams::default() };
+        found = match api.create(&params, &wanted).await {
+            Ok(created) => {
+                tracing::info!(object.kind = "NetworkPolicy", object.name = %full_name, "created object");
+                Some(created)
+            }
+            Err(kube::Error::Api(status)) if status.is_already_exists() => read().await?,
+            Err(kube::Error::Api(status)) => match fault(&status) {
+                Some(fault) => return Ok(Err(fault)),
+                None => return Err(Error::api("create", "NetworkPolicy", full_name, kube::Error::Api(status))),
+            },
+            Err(error) => return Err(Error::api("create", "NetworkPolicy", full_name, error)),
+        };
     }
-}
-
-/// Makes the pod an owner of its policy, beside the job: when the job is deleted, the garbage collector removes what it
-/// owned all at once, but a pod still has its grace period, and must not spend that without a policy.
-async fn outlive(ctx: &Context, policy: &NetworkPolicy, pod: &Pod) -> Result<(), Error> {
-    let Some(owner) = pod.owner_ref(&()) else { return Ok(()) };
-    let mut owners = policy.owner_references().to_vec();
-    if owners.iter().any(|known| known.uid == owner.uid) {
-        return Ok(());
-    }
-    owners.push(owner);
-    let (namespace, name) = (policy.namespace().unwrap_or_default(), policy.name_any());
-    let api: Api<NetworkPolicy> = Api::namespaced(ctx.client.clone(), &namespace);
-    let params = PatchParams { field_manager: Some(names::FIELD_MANAGER.into()), ..PatchParams::default() };
-    let patch = Patch::Merge(json!({ "metadata": { "ownerReferences": owners } }));
-    api.patch(&name, &params, &patch)
-        .await
-        .map(drop)
-        .map_err(|error| Error::api("patch", "NetworkPolicy", format!("{namespace}/{name}"), error))
+    let holds = found.is_some_and(|found| {
+        found.spec == wanted.spec
+            && found.metadata.deletion_timestamp.is_none()
+            && found.labels().contains_key(names::JOB_LABEL)
+    });
+    Ok(holds.then_some(()).ok_or_else(|| {
+        let what = "is not the one that seals every job of the namespace";
+        Fault::NotYet(format!("NetworkPolicy {name} {what}: delete it, and the operator makes it anew"))
+    }))
 }
 
 /// Whoever changed the policy meanwhile may have opened it.
@@ -96,14 +91,16 @@ fn same_policy(existing: &NetworkPolicy, wanted: &NetworkPolicy) -> bool {
     existing.spec == wanted.spec
 }
 
-/// A plan of ours is immutable, and stays although the installation's canaries may have changed since.
-fn any_plan(_: &ConfigMap, _: &ConfigMap) -> bool {
-    true
+/// It is named by what it holds, and immutable.
+fn same_plan(existing: &ConfigMap, wanted: &ConfigMap) -> bool {
+    existing.data == wanted.data
 }
 
-/// A pod of ours is the attempt, whatever has become of it.
-fn any_pod(_: &Pod, _: &Pod) -> bool {
-    true
+/// A pod of ours is the attempt, whatever has become of it. The labels are reserved to the operator, an owner reference is not.
+fn same_attempt(existing: &Pod, wanted: &Pod) -> bool {
+    [names::JOB_LABEL, names::ATTEMPT_LABEL]
+        .iter()
+        .all(|label| existing.labels().get(*label) == wanted.labels().get(*label))
 }
 
 async fn ensure<K>(
@@ -160,7 +157,10 @@ where
         if same(&existing, wanted) {
             return Ok(existing);
         }
-        return Err(Fault::Taken(format!("{} was changed by somebody else; delete it, and the job goes on", what())));
+        return Err(Fault::Taken(format!(
+            "{} is no longer as the operator made it, so nothing is started; create the job anew",
+            what()
+        )));
     }
     let leaves = existing.meta().deletion_timestamp.is_some();
     if leaves || of_namesake(job, &existing) {
@@ -201,13 +201,13 @@ fn fault(status: &Status) -> Option<Fault> {
     (forbidden || status.is_invalid() || status.code == 400).then_some(Fault::Rejected(message))
 }
 
-/// Stops a pod: one that a node has taken by shortening its deadline, so that its logs stay; one that no node has taken by
-/// deleting it, unless it was taken in the meantime.
-pub(crate) async fn stop(ctx: &Context, pod: &Pod, scheduled: bool, stopped: Stopped) -> Result<(), Error> {
+/// Stops a pod: one whose runner has started by shortening its deadline, so that its logs stay; one whose runner has not by
+/// deleting it, unless it has in the meantime: a shortened deadline would not keep the kubelet from starting it.
+pub(crate) async fn stop(ctx: &Context, pod: &Pod, started: bool, stopped: Stopped) -> Result<(), Error> {
     let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
     let full_name = format!("{namespace}/{name}");
     let api: Api<Pod> = Api::namespaced(ctx.client.clone(), &namespace);
-    let (verb, answer) = if scheduled {
+    let (verb, answer) = if started {
         let params = PatchParams { field_manager: Some(names::FIELD_MANAGER.into()), ..PatchParams::default() };
         ("patch", api.patch(&name, &params, &Patch::Merge(stopped.patch())).await.map(drop))
     } else {

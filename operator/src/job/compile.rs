@@ -7,7 +7,7 @@ use anchorhold_plan::{
 
 use super::validate::ValidatedJob;
 
-/// Compiles the plan. It is the same for every attempt.
+/// Compiles the plan of an attempt: the same for each, unless the Agent or the installation has changed in between.
 pub(crate) fn compile(job: &ValidatedJob, gate: Gate) -> RunPlan {
     RunPlan {
         version: PLAN_VERSION,

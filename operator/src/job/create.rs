@@ -10,7 +10,7 @@ use super::compile::compile;
 use super::dereference::{AgentReference, References, servers};
 use super::facts::Facts;
 use super::start::Blocked;
-use super::validate::{Refusal, ValidatedJob, not_implemented, validate};
+use super::validate::{Refusal, ValidatedJob, validate};
 use super::verdict::Verdict;
 use super::{apply, sources};
 use crate::context::Context;
@@ -41,10 +41,6 @@ pub(crate) async fn create(
     attempt: i32,
     now: Timestamp,
 ) -> Result<Created, Error> {
-    // Said at once, whether or not its agent is there.
-    if let Some(verdict) = not_implemented(job) {
-        return Ok(Created::Refused(verdict));
-    }
     let name = &job.spec.agent_ref.name;
     let agent = match &references.agent {
         AgentReference::Found(agent) => agent,
@@ -74,7 +70,7 @@ pub(crate) async fn create(
     let waited = job.status.as_ref().and_then(|status| status.reason.as_deref());
     let expected = facts.history.next > 0 || waited == Some(JobReason::QuotaExceeded.as_str());
     Ok(match apply::apply(ctx, job, &resources, expected).await? {
-        Ok(pod) => Created::Pod { pod: Box::new(pod), resolved: resolved(agent, &validated) },
+        Ok(pod) => Created::Pod { pod: Box::new(pod), resolved: resolved(job, agent, &validated) },
         Err(fault) => match Blocked::of(fault) {
             Ok(blocked) => Created::Blocked(blocked),
             Err(verdict) => Created::Refused(verdict),
@@ -111,10 +107,11 @@ fn seconds_left(facts: &Facts, job: &ValidatedJob, now: Timestamp) -> i64 {
     facts.ends_by().map_or(whole, |end| end.duration_since(now).as_secs()).max(1)
 }
 
-fn resolved(agent: &Agent, job: &ValidatedJob) -> ResolvedJob {
+fn resolved(job: &Job, agent: &Agent, validated: &ValidatedJob) -> ResolvedJob {
     ResolvedJob {
         agent_generation: agent.metadata.generation,
-        tools: job.tools.iter().map(|tool| ResolvedTool { name: tool.name().to_owned(), sha256: None }).collect(),
+        active_deadline_seconds: job.spec.active_deadline_seconds.or(Some(agent.spec.limits.timeout_seconds)),
+        tools: validated.tools.iter().map(|tool| ResolvedTool { name: tool.name().to_owned(), sha256: None }).collect(),
         ..ResolvedJob::default()
     }
 }

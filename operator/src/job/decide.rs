@@ -118,6 +118,10 @@ fn without_pod(facts: &Facts, now: Timestamp) -> Step {
         };
         return conclude(facts, &end, None);
     }
+    // Whether or not anything else is there: nothing that this job waits for would help.
+    if let Some(verdict) = &facts.not_implemented {
+        return Step::Finish(Ending::Failed(verdict.clone()));
+    }
     if let Some(why) = &facts.cancel {
         return Step::Finish(Ending::Failed(verdict::cancelled(why)));
     }
@@ -204,7 +208,7 @@ fn wait_for_start(facts: &Facts, seen: &Observation, wait: &Wait, now: Timestamp
     if let Wait::Image { message, permanent: true } = wait {
         return Step::Finish(Ending::Failed(Verdict::new(JobReason::ImagePullFailed, message.clone())));
     }
-    match later(seen.created, facts.start_deadline) {
+    match later(facts.waiting_since, facts.start_deadline) {
         Some(deadline) if deadline <= now => Step::Finish(Ending::Failed(not_started(wait, facts))),
         deadline => Step::Track { waiting: waiting(seen), until: earliest([deadline, facts.ends_by()]) },
     }

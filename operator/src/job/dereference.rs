@@ -66,7 +66,7 @@ pub(crate) async fn references(ctx: &Context, job: &Job, namespace: &str) -> Res
         let api: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
         let found =
             api.get_opt(&name).await.map_err(|error| Error::api("get", "Pod", format!("{namespace}/{name}"), error))?;
-        pod = found.filter(|pod| owns(job, pod)).map(Arc::new);
+        pod = found.filter(|pod| owns(job, pod) && pod.labels().contains_key(names::JOB_LABEL)).map(Arc::new);
     }
     let mut agent = ctx.stores.agent(namespace, &job.spec.agent_ref.name);
     if agent.is_none() && !ended && facts.history.open.is_none() {

@@ -4,6 +4,8 @@ use anchorhold_crds::{Agent, ConditionType, Job, find_condition, is_true};
 use jiff::{SignedDuration, Timestamp};
 
 use super::history::History;
+use super::validate::not_implemented;
+use super::verdict::Verdict;
 
 /// How long an attempt may wait before its runner starts, when the job does not say.
 const START_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
@@ -37,6 +39,8 @@ pub(crate) struct Facts {
     pub(crate) mounts: bool,
     /// How many counted failures are tried again.
     pub(crate) backoff_limit: u32,
+    /// What the spec asks for and this version does not do.
+    pub(crate) not_implemented: Option<Verdict>,
     /// The attempts so far.
     pub(crate) history: History,
     /// Whether the policy engine sealed a job lately: [`gate_opened_lately`].
@@ -77,6 +81,7 @@ impl Facts {
             started: status.and_then(|status| status.start_time.as_ref()).map(|time| time.0),
             active_deadline: spec
                 .active_deadline_seconds
+                .or(status.and_then(|status| status.resolved.as_ref()?.active_deadline_seconds))
                 .or(agent.map(|agent| agent.spec.limits.timeout_seconds))
                 .map(SignedDuration::from_secs),
             waiting_since: [resumed, history.not_before].into_iter().flatten().fold(created, Timestamp::max),
@@ -84,6 +89,7 @@ impl Facts {
             start_deadline_is_set: spec.start_deadline_seconds.is_some(),
             mounts: spec.output.persistent_volume_claim.is_some() || !spec.sources.is_empty(),
             backoff_limit: u32::try_from(spec.backoff_limit).unwrap_or(0),
+            not_implemented: not_implemented(job),
             history,
             engine_works: false,
         }

@@ -38,7 +38,7 @@ use self::create::{Created, create};
 use self::decide::{Ending, Hold, Step, decide};
 use self::explain::explain;
 use self::facts::{Facts, gate_opened_lately};
-use self::observe::{Observation, observe};
+use self::observe::{Observation, State, observe};
 use self::start::Blocked;
 use self::status::{News, SeenAttempt, new_status};
 use self::stop::{StopReason, Stopped};
@@ -75,9 +75,6 @@ pub async fn reconcile(job: Arc<Job>, ctx: Arc<Context>) -> Result<Action, Error
         facts.engine_works = gate_opened_lately(readable.map(AsRef::as_ref), now);
     }
     let mut resolved = None;
-    if let (Some(pod), None, None) = (&pod, &facts.history.open, &facts.finished) {
-        apply::adopt_policy(&ctx, &job, pod).await?;
-    }
 
     let (news, until) = match decide(&facts, seen.as_ref(), now) {
         Step::Rest { until } => (News::Seen, until),
@@ -141,7 +138,7 @@ async fn stop(
     now: Timestamp,
 ) -> Result<Action, Error> {
     if let (Some(pod), Some(seen)) = (pod, seen) {
-        apply::stop(ctx, pod, seen.scheduled, Stopped { reason, at: now }).await?;
+        apply::stop(ctx, pod, !matches!(seen.state, State::Waiting(_)), Stopped { reason, at: now }).await?;
     }
     Ok(Action::requeue(AFTER_STOP))
 }

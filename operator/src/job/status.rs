@@ -158,6 +158,7 @@ impl Draft {
     }
 
     fn suspended(&mut self) {
+        self.set_plain(ConditionType::Accepted, ConditionStatus::True, JobReason::Accepted);
         self.set_plain(ConditionType::Suspended, ConditionStatus::True, JobReason::Suspended);
         self.pending(JobState::Suspended, JobReason::Suspended, JobReason::Suspended.meaning());
         // As in batch/v1: the time of the job starts anew when it goes on.

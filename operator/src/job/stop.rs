@@ -68,6 +68,10 @@ impl Stopped {
         let annotations = pod.annotations();
         let reason = annotations.get(REASON)?;
         let at = annotations.get(TIME)?.parse().ok()?;
+        // Without the deadline that one request sets with them, somebody else wrote them.
+        if pod.spec.as_ref()?.active_deadline_seconds != Some(NOW) {
+            return None;
+        }
         StopReason::ALL.into_iter().find(|known| known.as_str() == reason).map(|reason| Self { reason, at })
     }
 

@@ -178,6 +178,9 @@ fn check_servers(agent: &Agent, name: &str, servers: &Servers) -> Result<(), Ref
     if let Some(NotImplemented { field, message }) = agent.spec.not_implemented() {
         return Err(Refusal::new(JobReason::NotImplemented, format!("{field} of Agent {name} {message}")));
     }
+    if let Err(refusal) = crate::agent::validate(&agent.spec) {
+        return Err(Refusal::new(JobReason::AgentInvalid, format!("Agent {name} cannot be used: {}", refusal.message)));
+    }
     Ok(())
 }
 

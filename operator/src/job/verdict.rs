@@ -145,6 +145,7 @@ fn ended_by_stop(end: &End, outcome: Option<Outcome>) -> bool {
                 | Outcome::Killed
                 | Outcome::PlanRejected
                 | Outcome::SourceEmpty
+                | Outcome::SourceUnreadable
                 | Outcome::SandboxUnavailable
                 | Outcome::NetworkPolicyNotEnforced,
             ) => false,
@@ -173,6 +174,7 @@ fn of_outcome(outcome: Outcome) -> (JobReason, &'static str, Retry) {
             Retry::Never,
         ),
         Outcome::SourceEmpty => (JobReason::SourceEmpty, "a source holds nothing", Retry::Never),
+        Outcome::SourceUnreadable => (JobReason::SourceNotMountable, "a source could not be opened", Retry::Never),
         Outcome::SandboxUnavailable => {
             (JobReason::SandboxUnavailable, "the node cannot confine the script", Retry::Never)
         }

@@ -91,15 +91,14 @@ async fn a_finished_spec_cannot_be_changed_but_for_what_may() {
 async fn a_foreign_object_of_a_name_we_need_is_left_alone_and_named() {
     Installation::ready();
     let case = Case::new("conflict").await;
-    let foreign =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "taken-plan"}, "data": {"mine": "yes"}});
+    let foreign = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "taken"}, "spec": {"podSelector": {"matchLabels": {"mine": "yes"}}}});
     case.cluster.create(&case.namespace, &foreign.to_string()).await;
     let job = script("taken", "return 1").create(&case.cluster, &case.namespace).await;
     let (reason, message, _) = job.failed().await;
     assert_eq!(reason, "NameConflict");
-    assert!(message.contains("taken-plan"), "{message}");
-    let kept = case.cluster.get("v1", "ConfigMap", &case.namespace, "taken-plan").await.unwrap();
-    assert_eq!(kept["data"], json!({"mine": "yes"}));
+    assert!(message.contains("NetworkPolicy taken"), "{message}");
+    let kept = case.cluster.get("networking.k8s.io/v1", "NetworkPolicy", &case.namespace, "taken").await.unwrap();
+    assert_eq!(kept["spec"]["podSelector"], json!({"matchLabels": {"mine": "yes"}}));
 }
 
 #[tokio::test]

@@ -168,6 +168,39 @@ async fn nobody_puts_another_program_into_a_running_job() {
     ];
     let refused = command::refused("kubectl", &status, None);
     assert!(refused.contains("cannot be added, changed or removed"), "{refused}");
+    let marks = ["anchorhold.dev/stopped-for=Suspended", "anchorhold.dev/stopped-at=2020-01-01T00:00:00Z"];
+    let refused = command::refused("kubectl", &["annotate", "pod", "entered-0", marks[0], marks[1], &namespace], None);
+    assert!(refused.contains("of a job's pod are the operator's"), "{refused}");
+    let orphaned = r#"{"metadata":{"ownerReferences":null}}"#;
+    let patch = ["patch", "pod", "entered-0", "--type=merge", "--patch", orphaned, &namespace];
+    let refused = command::refused("kubectl", &patch, None);
+    assert!(refused.contains("a job's pod stays its Job's"), "{refused}");
+    // The control: what is nobody's business of ours can be written.
+    command::run("kubectl", &["annotate", "pod", "entered-0", "example.com/note=x", &namespace]);
     job.change(json!({"cancel": {"reason": "the test is over"}})).await;
     job.failed().await;
+}
+
+#[tokio::test]
+async fn however_a_job_is_deleted_a_policy_stays_that_seals_what_is_left_of_it() {
+    Installation::ready();
+    let case = Case::new("deleted").await;
+    let namespace = format!("--namespace={}", case.namespace);
+    for cascade in ["background", "foreground", "orphan"] {
+        let name = format!("gone-{cascade}");
+        let job = script(&name, "for (;;) {}").create(&case.cluster, &case.namespace).await;
+        job.started().await;
+        let cascade_flag = format!("--cascade={cascade}");
+        command::run("kubectl", &["delete", "jobs.anchorhold.dev", &name, &cascade_flag, &namespace]);
+        let all = case.cluster.list("networking.k8s.io/v1", "NetworkPolicy", &case.namespace).await;
+        let baseline = all.iter().find(|policy| policy["metadata"]["name"] == "anchorhold-jobs").unwrap();
+        let selected = json!({"matchExpressions": [{"key": "anchorhold.dev/job", "operator": "Exists"}]});
+        assert_eq!(baseline["spec"], json!({"podSelector": selected, "policyTypes": ["Ingress", "Egress"]}));
+    }
+    let kept = command::refused("kubectl", &["delete", "networkpolicy", "anchorhold-jobs", &namespace], None);
+    assert!(kept.contains("it cannot be changed"), "{kept}");
+    // What was orphaned holds nothing any more, and may be cleared away.
+    command::run("kubectl", &["delete", "networkpolicy", "gone-orphan", &namespace]);
+    command::run("kubectl", &["delete", "pod", "gone-orphan-0", &namespace]);
+    command::run("kubectl", &["delete", "configmaps", "--selector=anchorhold.dev/job=gone-orphan", &namespace]);
 }

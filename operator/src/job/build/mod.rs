@@ -1,8 +1,9 @@
 //! The objects of a job, built from what was validated. Pure and total: whatever could fail has been checked before.
 //!
 //! ```text
-//! NetworkPolicy <job>          exists before the pod: there is no moment without rules
-//! ConfigMap     <job>-plan     immutable: what runs is what was decided
+//! NetworkPolicy anchorhold-jobs     of the namespace, for all jobs in it
+//! NetworkPolicy <job>               exists before the pod: there is no moment without rules
+//! ConfigMap     <job>-plan-<hash>   immutable, and named by what it holds: what runs is what was decided for the attempt
 //! Pod           <job>-<attempt>
 //! ```
 
@@ -18,6 +19,9 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use sha2::{Digest, Sha256};
+
+pub(crate) use self::network_policy::baseline;
 use super::validate::ValidatedJob;
 use crate::settings::Settings;
 
@@ -43,11 +47,21 @@ pub(crate) struct Attempt {
 
 /// Builds the objects of one attempt around the plan, which is `plan_json`.
 pub(crate) fn build(job: &ValidatedJob, plan_json: String, settings: &Settings, attempt: Attempt) -> Resources {
+    let plan_name = names::plan_config_map(&job.name, &hash(&plan_json));
     Resources {
         network_policy: network_policy::build(job),
-        plan: config_map::build(job, plan_json),
-        pod: pod::build(job, settings, attempt),
+        pod: pod::build(job, &plan_name, settings, attempt),
+        plan: config_map::build(job, plan_name, plan_json),
     }
+}
+
+/// SHA-256 in lower-case hexadecimal.
+fn hash(text: &str) -> String {
+    use std::fmt::Write;
+    Sha256::digest(text).iter().fold(String::new(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    })
 }
 
 /// The metadata of an object of the job. Labels and annotations of the Job are not copied: what a user writes there must

@@ -17,13 +17,13 @@ const NO_DNS: &str = "127.0.0.1";
 /// Seconds a runner has between SIGTERM and SIGKILL to write its result and record.
 const GRACE_SECONDS: i64 = 10;
 
-pub(super) fn build(job: &ValidatedJob, settings: &Settings, attempt: Attempt) -> Pod {
+pub(super) fn build(job: &ValidatedJob, plan: &str, settings: &Settings, attempt: Attempt) -> Pod {
     let mut metadata = metadata(job, names::pod(&job.name, attempt.number));
     if let Some(labels) = &mut metadata.labels {
         labels.insert(names::ATTEMPT_LABEL.to_owned(), attempt.number.to_string());
     }
     let (volumes, mounts): (Vec<_>, Vec<_>) =
-        volumes::build(job).into_iter().map(|Mounted { volume, mount }| (volume, mount)).unzip();
+        volumes::build(job, plan).into_iter().map(|Mounted { volume, mount }| (volume, mount)).unzip();
     let sandbox = &job.sandbox;
     let user = i64::from(RUNNER_UID);
     Pod {

@@ -1,6 +1,6 @@
 //! What is mounted into the runner's container: the plan, the sources, `/out` and `/tmp`.
 
-use anchorhold_crds::{ClaimSource, ConfigMapSource, ImageSource, names};
+use anchorhold_crds::{ClaimSource, ConfigMapSource, ImageSource};
 use anchorhold_plan::{OUT, OUT_VOLUME, PLAN_DIRECTORY, TMP, WORKSPACE};
 use k8s_openapi::api::core::v1::{
     ConfigMapVolumeSource, EmptyDirVolumeSource, ImageVolumeSource, KeyToPath, PersistentVolumeClaimVolumeSource,
@@ -21,22 +21,22 @@ pub(super) struct Mounted {
     pub(super) mount: VolumeMount,
 }
 
-/// Every volume of the runner's container.
-pub(super) fn build(job: &ValidatedJob) -> Vec<Mounted> {
-    let mut mounted = vec![plan(job)];
+/// Every volume of the runner's container; `plan_name` is the plan's ConfigMap.
+pub(super) fn build(job: &ValidatedJob, plan_name: &str) -> Vec<Mounted> {
+    let mut mounted = vec![plan(plan_name)];
     mounted.extend(job.sources.iter().map(source));
     mounted.push(out(job));
     mounted.push(tmp());
     mounted
 }
 
-fn plan(job: &ValidatedJob) -> Mounted {
+fn plan(config_map: &str) -> Mounted {
     let name = "plan".to_owned();
     Mounted {
         volume: Volume {
             name: name.clone(),
             config_map: Some(ConfigMapVolumeSource {
-                name: names::plan_config_map(&job.name),
+                name: config_map.to_owned(),
                 default_mode: Some(READ_ONLY),
                 ..ConfigMapVolumeSource::default()
             }),

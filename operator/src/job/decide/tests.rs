@@ -34,6 +34,7 @@ fn fresh() -> Facts {
         backoff_limit: 0,
         history: History { open: None, last: None, next: 0, counted: 0, uncounted: 0, not_before: None },
         engine_works: false,
+        not_implemented: None,
     }
 }
 
@@ -41,6 +42,11 @@ fn fresh() -> Facts {
 fn begun(ran: bool) -> Facts {
     let history = History { open: Some(OpenAttempt { number: 0, ran }), last: Some(0), next: 1, ..fresh().history };
     Facts { started: Some(at(NOW - 50)), history, ..fresh() }
+}
+
+/// The same, of a job that has waited for all of its time.
+fn waited() -> Facts {
+    Facts { waiting_since: at(NOW - 600), ..begun(false) }
 }
 
 fn finished(ttl: Option<i64>) -> Facts {
@@ -205,21 +211,21 @@ fn a_pod_that_has_not_started() {
             "it is waited for until its deadline",
             begun(false),
             Some(waiting(Wait::Creating)),
-            Short::Track(Some(R::Starting), Some(550)),
+            Short::Track(Some(R::Starting), Some(500)),
         ),
         (
             "a pod the status does not know is adopted",
             fresh(),
             Some(waiting(Wait::Unscheduled)),
-            Short::Track(Some(R::Starting), Some(550)),
+            Short::Track(Some(R::Starting), Some(500)),
         ),
         (
             "no node fits yet",
             begun(false),
             Some(waiting(Wait::Unschedulable("0/1".into()))),
-            Short::Track(Some(R::Scheduling), Some(550)),
+            Short::Track(Some(R::Scheduling), Some(500)),
         ),
-        ("no image yet", begun(false), Some(waiting(image(false))), Short::Track(Some(R::PullingImage), Some(550))),
+        ("no image yet", begun(false), Some(waiting(image(false))), Short::Track(Some(R::PullingImage), Some(500))),
         (
             "an image that cannot come is not waited for",
             begun(false),
@@ -228,28 +234,23 @@ fn a_pod_that_has_not_started() {
         ),
         (
             "no node fitted in time",
-            begun(false),
+            waited(),
             Some(old(Wait::Unschedulable("0/1".into()))),
             Short::Fail(R::Unschedulable),
         ),
-        ("nobody scheduled it in time", begun(false), Some(old(Wait::Unscheduled)), Short::Fail(R::Unschedulable)),
-        ("no image came in time", begun(false), Some(old(image(false))), Short::Fail(R::ImagePullFailed)),
-        ("no volume was mounted in time", begun(false), Some(old(Wait::Volumes)), Short::Fail(R::SourceNotMountable)),
+        ("nobody scheduled it in time", waited(), Some(old(Wait::Unscheduled)), Short::Fail(R::Unschedulable)),
+        ("no image came in time", waited(), Some(old(image(false))), Short::Fail(R::ImagePullFailed)),
+        ("no volume was mounted in time", waited(), Some(old(Wait::Volumes)), Short::Fail(R::SourceNotMountable)),
         (
             "no volume, and none of the user's",
-            Facts { mounts: false, ..begun(false) },
+            Facts { mounts: false, ..waited() },
             Some(old(Wait::Volumes)),
             Short::Fail(R::StartDeadlineExceeded),
         ),
-        (
-            "no container was made in time",
-            begun(false),
-            Some(old(Wait::Creating)),
-            Short::Fail(R::StartDeadlineExceeded),
-        ),
+        ("no container was made in time", waited(), Some(old(Wait::Creating)), Short::Fail(R::StartDeadlineExceeded)),
         (
             "the container could not be made",
-            begun(false),
+            waited(),
             Some(old(Wait::Container("x".into()))),
             Short::Fail(R::ContainerNotCreated),
         ),
@@ -449,6 +450,15 @@ fn a_pod_that_ended_by_itself() {
         ),
         ("exit without a word", begun(true), Some(ended(Cause::Exit, None, true)), Short::Fail(R::ScriptError)),
     ]);
+}
+
+#[test]
+fn what_is_not_implemented_ends_a_job_whatever_else_holds_it_back() {
+    let verdict = Verdict::new(JobReason::NotImplemented, "spec.prompt is not implemented");
+    let prompt = |facts| Facts { not_implemented: Some(verdict.clone()), ..facts };
+    for facts in [fresh(), suspended(fresh()), agent_suspended(fresh())] {
+        assert_eq!(decide(&prompt(facts), None, at(NOW)), Step::Finish(Ending::Failed(verdict.clone())));
+    }
 }
 
 #[test]

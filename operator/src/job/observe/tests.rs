@@ -195,6 +195,8 @@ fn a_runner_that_was_told_to_stop_is_not_judged_before_the_pod_says_by_whom() {
     let stop = Stopped { reason: StopReason::Cancelled, at: at("2026-01-01T00:00:04Z") };
     let marks: Pod = serde_json::from_value(stop.patch()).unwrap();
     stopped.metadata.annotations = marks.metadata.annotations;
+    assert_eq!(observe(&stopped).stopped, None, "marks that came without the deadline are somebody else's");
+    stopped.spec.get_or_insert_default().active_deadline_seconds = Some(1);
     assert_eq!(observe(&stopped).stopped, Some(stop));
     assert!(matches!(observe(&stopped).state, State::Ended(_)));
 }
