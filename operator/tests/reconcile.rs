@@ -383,6 +383,39 @@ async fn a_suspended_job_goes_on_with_a_new_attempt() {
 }
 
 #[tokio::test]
+async fn a_new_attempt_runs_what_the_agent_grants_by_then() {
+    let fake = with(json!({"suspend": false})).await;
+    operator(&fake).pass().await.unwrap();
+    runs(&fake, "count-0");
+    // Somebody pauses the job, and the agent's owner takes tools away meanwhile.
+    fake.change("jobs/count", |job| job["spec"]["suspend"] = true.into());
+    operator(&fake).pass().await.unwrap();
+    ends(&fake, "count-0", "DeadlineExceeded", 6, CANCELLED);
+    operator(&fake).pass().await.unwrap();
+    fake.change("agents/reader", |agent| {
+        agent["metadata"]["generation"] = 4.into();
+        agent["spec"]["tools"] = json!(["codemode", "read"]);
+        agent["spec"]["limits"] = json!({"turns": 1, "timeoutSeconds": 77});
+    });
+    fake.change("jobs/count", |job| job["spec"]["suspend"] = false.into());
+    for _ in 0..3 {
+        operator(&fake).pass().await.unwrap();
+    }
+    let mounted = |pod: &str| {
+        let pod = fake.get(&format!("pods/{pod}")).unwrap();
+        let plan = pod["spec"]["volumes"][0]["configMap"]["name"].as_str().unwrap().to_owned();
+        let plan = fake.get(&format!("configmaps/{plan}")).unwrap();
+        let plan: Value = serde_json::from_str(plan["data"]["plan.json"].as_str().unwrap()).unwrap();
+        plan["tools"].clone()
+    };
+    assert_eq!(mounted("count-0"), json!(["read", "ls", "grep", "find", "codemode"]));
+    assert_eq!(mounted("count-1"), json!(["read", "codemode"]));
+    let resolved = &status(&fake)["resolved"];
+    assert_eq!(resolved["tools"], json!([{"name": "read"}, {"name": "codemode"}]));
+    assert_eq!((&resolved["agentGeneration"], &resolved["activeDeadlineSeconds"]), (&json!(4), &json!(77)));
+}
+
+#[tokio::test]
 async fn an_evicted_attempt_counts_once_its_script_had_begun() {
     let fake = with(json!({"backoffLimit": 1})).await;
     let mut operator = operator(&fake);
