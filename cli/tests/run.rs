@@ -181,7 +181,7 @@ fn what_the_job_names_has_to_be_in_the_manifests() {
     assert_eq!(
         folder.run(&["run", "alone.yaml"]),
         refused(
-            "alone.yaml:7:5: error: spec.agentRef.name: Agent reader is not in these files: add its file to the command line\n"
+            "alone.yaml:7:5: error: spec.agentRef.name: Agent reader is not in these files: add its file to the command line, or write one (kind: Agent)\n"
         )
     );
     assert_eq!(

@@ -15,7 +15,7 @@ use crate::rule;
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Sandbox {
-    /// What the runner's container asks for and may use. The installation's defaults when left out.
+    /// What the runner's container asks for and may use. When left out: 100m CPU and 128Mi of memory requested, at most 1Gi of memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
     /// A `RuntimeClass`, such as one of gVisor or Kata.

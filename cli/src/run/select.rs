@@ -37,7 +37,8 @@ pub(super) fn select<'c>(checked: &'c Checked, wanted: Option<&str>) -> Result<S
     let name = &job.spec.agent_ref.name;
     let agent = find(&checked.objects, Kind::Agent, name, object.identity.namespace.as_deref());
     let Some(Typed::Agent(agent)) = agent.and_then(|agent| agent.typed.as_ref()) else {
-        let message = format!("Agent {name} is not in these files: add its file to the command line");
+        let message =
+            format!("Agent {name} is not in these files: add its file to the command line, or write one (kind: Agent)");
         return Err(Refusal::at(object, "spec.agentRef.name", message));
     };
     if agent.spec.suspend {

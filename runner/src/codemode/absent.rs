@@ -7,15 +7,16 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
             "scripts have no timers; await the calls themselves, many at once with Promise.all"
         }
         "fetch" | "XMLHttpRequest" | "WebSocket" | "EventSource" | "Request" | "Response" | "Headers" => {
-            "scripts have no network; use a tool of an MCP server (searchTools finds one)"
+            "scripts have no network; put what the script needs into a source of the job"
         }
         "require" | "module" | "exports" | "__dirname" | "__filename" => {
-            "there are no modules; everything a script can use is a global (tools, text, console, store)"
+            "there are no modules; files are read with tools.read, and everything a script can use is a global (tools, text, console, store, exit, ALL_TOOLS)"
         }
         "process" => {
             "there is no process; return ends the script, exit() ends it from anywhere, there is no environment"
         }
         "Buffer" => "there is no Buffer; use Uint8Array, String.fromCharCode, or text as tools return it",
+        "read" | "ls" | "grep" | "find" => "tools are called through tools, such as tools.grep({pattern: 'TODO'})",
         "fs" => "there is no fs; use tools.read, tools.ls, tools.grep and tools.find",
         "path" => "there is no path module; paths are strings with /, such as /workspace/<source>/file",
         "eval" | "Function" => "code cannot be made from text; write the code in the script itself",

@@ -154,6 +154,7 @@ async fn what_is_no_javascript_is_answered_with_what_to_do() {
         ("setTimeout(() => {}, 1)", "setTimeout is not defined: scripts have no timers"),
         ("process.env.HOME", "process is not defined: there is no process"),
         ("require('fs')", "require is not defined: there are no modules"),
+        ("await grep({pattern: 'x'})", "grep is not defined: tools are called through tools, such as tools.grep("),
         ("eval('1')", "eval is not defined: code cannot be made from text"),
         ("(() => {}).constructor('return 1')()", "code cannot be made from text"),
         ("(async () => {}).constructor('return 1')()", "code cannot be made from text"),

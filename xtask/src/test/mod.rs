@@ -79,9 +79,8 @@ fn without_cluster(args: &Arguments, root: &Path, summary: &mut Summary) {
             &["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"],
         ))
     });
-    summary.step("generated files", || {
-        output(std::process::Command::new(std::env::current_exe()?).args(["gen", "--check"]))
-    });
+    summary
+        .step("generated files", || output(std::process::Command::new(node::own_program()?).args(["gen", "--check"])));
     summary.step("the runner links no Kubernetes client", || runner_without_kube(root));
     summary.tests("workspace", || output(&mut cargo(root, &["test", "--workspace", "--locked", "--no-fail-fast"])));
     summary.step("docs", || {

@@ -72,8 +72,10 @@ impl Drop for TestNode {
     }
 }
 
-fn own_program() -> Result<PathBuf> {
-    std::env::current_exe().context("failed to find the path of xtask itself")
+/// This program. One that was built anew since it started lies at the same path, which the kernel then calls deleted.
+pub(crate) fn own_program() -> Result<PathBuf> {
+    let path = std::env::current_exe().context("failed to find the path of xtask itself")?;
+    Ok(path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map_or_else(|| path.clone(), PathBuf::from))
 }
 
 /// Runs another of our own tasks as a process: its failure cannot take the caller's summary with it.
