@@ -48,6 +48,11 @@ impl Finding {
             message: message.into(),
         }
     }
+
+    /// A warning about a whole file or folder.
+    pub(crate) fn note(file: &Arc<str>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::file(file, message) }
+    }
 }
 
 impl fmt::Display for Finding {

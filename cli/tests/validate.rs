@@ -490,3 +490,25 @@ fn every_example_is_valid() {
     let did = folder.run(&["validate", "--strict", examples.to_str().unwrap()]);
     assert_eq!((did.code, did.stdout.contains(" 0 errors, 0 warnings")), (Some(0), true), "{}", did.stdout);
 }
+
+#[test]
+fn what_a_folder_hides_behind_links_and_pipes_is_told() {
+    let folder = Folder::with(&[("m/agent.yaml", AGENT), ("elsewhere/x.yaml", "not: ours\n")]);
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, folder.path().join(at)).unwrap();
+    link("../elsewhere", "m/sub");
+    let did = folder.run(&["validate", "m"]);
+    let told = "m/sub: warning: is a link to a folder, which is not followed; name it on the command line";
+    assert_eq!(did.code, Some(0));
+    assert!(format!("{}{}", did.stdout, did.stderr).contains(told), "{did:?}");
+    link("nowhere", "m/gone.yaml");
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path().join("m/pipe.yaml")).status().unwrap();
+    assert!(pipe.success());
+    let did = folder.run(&["validate", "m"]);
+    assert_eq!(did.code, Some(2));
+    for told in [
+        "m/gone.yaml: error: failed to open the file: No such file",
+        "m/pipe.yaml: error: is no regular file; take it away",
+    ] {
+        assert!(format!("{}{}", did.stdout, did.stderr).contains(told), "{did:?}");
+    }
+}

@@ -43,7 +43,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> (Vec<ManifestFile>, Vec<Finding>) {
         let mut found = Vec::new();
         let is_folder = path.is_dir();
         if is_folder {
-            if let Err(problem) = walk(path, &mut found) {
+            if let Err(problem) = walk(path, &mut found, &mut findings) {
                 findings.push(Finding::file(&name, problem));
                 continue;
             }
@@ -68,7 +68,7 @@ pub(crate) fn read(paths: &[PathBuf]) -> (Vec<ManifestFile>, Vec<Finding>) {
     (files, findings)
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk(folder: &Path, found: &mut Vec<PathBuf>, findings: &mut Vec<Finding>) -> Result<(), String> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let failed = |error: io::Error| format!("failed to list {}: {error}", folder.display());
@@ -80,7 +80,15 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
                 if !entry.file_name().as_encoded_bytes().starts_with(b".") {
                     folders.push(path);
                 }
-            } else if is_manifest(&path) && path.is_file() {
+            } else if kind.is_symlink() && path.is_dir() {
+                let problem = "is a link to a folder, which is not followed; name it on the command line";
+                findings.push(Finding::note(&path.to_string_lossy().into(), problem));
+            } else if is_manifest(&path) {
+                // What can only fail to open is opened all the same: the failure is then told.
+                if path.exists() && !path.is_file() {
+                    findings.push(Finding::file(&path.to_string_lossy().into(), "is no regular file; take it away"));
+                    continue;
+                }
                 found.push(path);
                 if found.len() > FILES_MAX {
                     return Err(format!("the folder holds more than {FILES_MAX} manifests; name a smaller one"));
