@@ -86,11 +86,13 @@ impl Codemode {
         let ended =
             match Session::begin(&self.executable, self.argument, &start, &self.limits, Arc::clone(&self.tools), id) {
                 Ok(mut session) => {
+                    // The session last: listening to a worker that never stops talking uses up what tokio grants a task at a
+                    // time, and a timer that is looked at after it would never be found to have ended.
                     let end = tokio::select! {
                         biased;
-                        end = session.run() => end,
                         () = sleep_until((deadline + KILL_AFTER).into()) => session.timed_out(timeout_ms),
                         () = &mut cancelled => Session::cancelled(),
+                        end = session.run() => end,
                     };
                     session.close(end).await
                 }
