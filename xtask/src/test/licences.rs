@@ -14,6 +14,8 @@ const CARGO_DENY: &str = "0.20.2";
 /// Checks; builds cargo-deny once into the cache where it is not installed.
 pub(super) fn check(root: &Path) -> Result<String> {
     let program = installed(root)?;
+    // It reads the manifest of every crate in the lock file, also of those that only other platforms build.
+    output(&mut cargo(root, &["fetch", "--quiet", "--locked"]))?;
     output(
         Command::new(program)
             .args([
