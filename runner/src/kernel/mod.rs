@@ -4,6 +4,7 @@
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
 
 mod arguments;
+mod binary;
 mod display;
 mod find;
 mod glob;
