@@ -56,21 +56,7 @@ impl Kernel {
     /// How a tool is described to whoever calls it. `None` for a tool that is not one of these.
     #[must_use]
     pub fn describe(tool: KernelTool) -> Option<ToolDescription> {
-        let (description, input_schema) = match tool {
-            KernelTool::Read => (read::DESCRIPTION, &*read::SCHEMA),
-            KernelTool::Ls => (ls::DESCRIPTION, &*ls::SCHEMA),
-            KernelTool::Grep => (grep::DESCRIPTION, &*grep::SCHEMA),
-            KernelTool::Find => (find::DESCRIPTION, &*find::SCHEMA),
-            KernelTool::Write
-            | KernelTool::Edit
-            | KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
-            | KernelTool::Codemode
-            | KernelTool::ToolSearch => return None,
-        };
-        Some(ToolDescription {
+        definition(tool).map(|(description, input_schema)| ToolDescription {
             name: tool.name().to_owned(),
             description: description.to_owned(),
             input_schema: input_schema.clone(),
@@ -79,6 +65,16 @@ impl Kernel {
 
     /// Runs a tool. Blocks; to be called on a thread that may.
     pub fn call(&self, tool: KernelTool, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
+        let taken_as = match (allowance.caller, definition(tool)) {
+            // A model cannot see how its arguments arrived. A script can, and gets what a file holds and nothing else.
+            (ToolCaller::Model, Some((_, schema))) => arguments::taken_as(schema, &arguments),
+            (ToolCaller::Model, None) | (ToolCaller::Script, _) => Vec::new(),
+        };
+        let output = self.run(tool, arguments, allowance)?;
+        Ok(with_notices(output, &taken_as))
+    }
+
+    fn run(&self, tool: KernelTool, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
         match tool {
             KernelTool::Read => read::call(&self.roots, arguments, allowance),
             KernelTool::Ls => ls::call(&self.roots, arguments, allowance),
@@ -96,6 +92,38 @@ impl Kernel {
             }
         }
     }
+}
+
+/// The description of a tool, and the schema of its arguments. `None` for a tool that is not one of these.
+fn definition(tool: KernelTool) -> Option<(&'static str, &'static Value)> {
+    Some(match tool {
+        KernelTool::Read => (read::DESCRIPTION, &read::SCHEMA),
+        KernelTool::Ls => (ls::DESCRIPTION, &ls::SCHEMA),
+        KernelTool::Grep => (grep::DESCRIPTION, &grep::SCHEMA),
+        KernelTool::Find => (find::DESCRIPTION, &find::SCHEMA),
+        KernelTool::Write
+        | KernelTool::Edit
+        | KernelTool::Shell
+        | KernelTool::GitLog
+        | KernelTool::GitShow
+        | KernelTool::GitBlame
+        | KernelTool::Codemode
+        | KernelTool::ToolSearch => return None,
+    })
+}
+
+/// Adds lines in brackets to a text; a value says nothing but itself.
+fn with_notices(output: ToolOutput, notices: &[String]) -> ToolOutput {
+    let ToolOutput::Text(mut text) = output else { return output };
+    for notice in notices {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push('[');
+        text.push_str(notice);
+        text.push(']');
+    }
+    ToolOutput::Text(text)
 }
 
 /// Calls `meet` with the path and the shown name of every regular file of a root, in order, until it returns false.
