@@ -1,4 +1,4 @@
-//! The tools that look: `read`, `ls`, `grep` and `find`, one file each.
+//! The tools that look, `read`, `ls`, `grep` and `find`, and those that write, `write` and `edit`; one file each.
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
@@ -6,14 +6,17 @@
 mod arguments;
 mod binary;
 mod display;
+mod edit;
 mod find;
 mod glob;
 mod grep;
 mod ignored;
 mod ls;
+mod output;
 mod read;
 pub mod roots;
 mod walk;
+mod write;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,12 +26,14 @@ use anchorhold_plan::{KernelTool, ToolCaller};
 use serde_json::Value;
 
 use crate::tool::{ToolDescription, ToolError, ToolOutput};
+use output::Output;
 use roots::{PathError, Root, Roots};
 
 /// The kernel tools over one job's folders.
 #[derive(Debug)]
 pub struct Kernel {
     roots: Arc<Roots>,
+    output: Output,
 }
 
 /// Tells a tool that nobody waits for its answer any more.
@@ -50,7 +55,7 @@ impl Kernel {
     /// The tools over these roots.
     #[must_use]
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots }
+        Self { roots, output: Output::default() }
     }
 
     /// How a tool is described to whoever calls it. `None` for a tool that is not one of these.
@@ -80,9 +85,9 @@ impl Kernel {
             KernelTool::Ls => ls::call(&self.roots, arguments, allowance),
             KernelTool::Grep => grep::call(&self.roots, arguments, allowance),
             KernelTool::Find => find::call(&self.roots, arguments, allowance),
-            KernelTool::Write
-            | KernelTool::Edit
-            | KernelTool::Shell
+            KernelTool::Write => write::call(&self.roots, &self.output, arguments, allowance),
+            KernelTool::Edit => edit::call(&self.roots, &self.output, arguments, allowance),
+            KernelTool::Shell
             | KernelTool::GitLog
             | KernelTool::GitShow
             | KernelTool::GitBlame
@@ -101,9 +106,9 @@ fn definition(tool: KernelTool) -> Option<(&'static str, &'static Value)> {
         KernelTool::Ls => (ls::DESCRIPTION, &ls::SCHEMA),
         KernelTool::Grep => (grep::DESCRIPTION, &grep::SCHEMA),
         KernelTool::Find => (find::DESCRIPTION, &find::SCHEMA),
-        KernelTool::Write
-        | KernelTool::Edit
-        | KernelTool::Shell
+        KernelTool::Write => (write::DESCRIPTION, &write::SCHEMA),
+        KernelTool::Edit => (edit::DESCRIPTION, &edit::SCHEMA),
+        KernelTool::Shell
         | KernelTool::GitLog
         | KernelTool::GitShow
         | KernelTool::GitBlame
@@ -170,7 +175,7 @@ impl Allowance {
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         match error {
-            PathError::Malformed { .. } => Self::InvalidArguments(error.to_string()),
+            PathError::Malformed { .. } | PathError::NoDestination { .. } => Self::InvalidArguments(error.to_string()),
             PathError::Outside { .. }
             | PathError::LeadsOut { .. }
             | PathError::Missing { .. }
@@ -178,6 +183,9 @@ impl From<PathError> for ToolError {
             | PathError::Special { .. }
             | PathError::Loop { .. }
             | PathError::Changed { .. }
+            | PathError::ReadOnly { .. }
+            | PathError::NotReplaceable { .. }
+            | PathError::Write { .. }
             | PathError::Io { .. } => Self::Failed(error.to_string()),
         }
     }
