@@ -25,22 +25,32 @@ pub(super) enum Nearest {
 /// What comes nearest to a text in a file; both are folded. Lines are counted from 0.
 pub(super) fn nearest(file: &[u8], text: &[u8]) -> Nearest {
     let wanted: Vec<&[u8]> = text.trim_ascii().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
-    let lines: Vec<&[u8]> = file.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
-    let begins = lines.iter().enumerate().filter(|(_, line)| Some(*line) == wanted.first()).take(BEGINNINGS);
-    let same = |line: usize| {
-        let there = lines.iter().skip(line);
-        there.zip(wanted.iter().take(COMPARED)).take_while(|(there, wanted)| there == wanted).count()
-    };
-    // The first of the longest.
-    match begins.map(|(line, _)| (same(line), line)).max_by_key(|(same, line)| (*same, Reverse(*line))) {
+    let lines = file.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    // The longest; of those, the first.
+    let mut best: Option<(usize, usize)> = None;
+    let mut begun = 0;
+    let mut rest = lines.clone().enumerate();
+    while begun < BEGINNINGS {
+        let from_here = rest.clone();
+        let Some((number, line)) = rest.next() else { break };
+        if Some(&line) == wanted.first() {
+            begun += 1;
+            let pairs = from_here.map(|(_, line)| line).zip(wanted.iter().take(COMPARED));
+            let same = pairs.take_while(|(there, wanted)| there == *wanted).count();
+            if best.is_none_or(|(most, _)| same > most) {
+                best = Some((same, number));
+            }
+        }
+    }
+    match best {
         Some((same, line)) if same == wanted.len() => Nearest::Indented(line),
         Some((same, line)) => Nearest::Begins { line, same },
-        None => Nearest::Alike(alike(&lines, wanted.iter().max_by_key(|line| line.len()).copied().unwrap_or_default())),
+        None => Nearest::Alike(alike(lines, wanted.iter().max_by_key(|line| line.len()).copied().unwrap_or_default())),
     }
 }
 
 /// The lines that share the most pairs of bytes with one (Dice's coefficient, over the pairs that occur in it).
-fn alike(lines: &[&[u8]], wanted: &[u8]) -> Vec<usize> {
+fn alike<'a>(lines: impl Iterator<Item = &'a [u8]>, wanted: &[u8]) -> Vec<usize> {
     let index = |pair: &[u8]| match pair {
         [a, b] => usize::from(a.to_ascii_lowercase()) << 8 | usize::from(b.to_ascii_lowercase()),
         _ => 0,
@@ -53,7 +63,7 @@ fn alike(lines: &[&[u8]], wanted: &[u8]) -> Vec<usize> {
     }
     // By likeness, then by line: at most three are kept, however many lines there are.
     let mut best: BTreeSet<(Reverse<usize>, usize)> = BTreeSet::new();
-    for (number, line) in lines.iter().enumerate() {
+    for (number, line) in lines.enumerate() {
         let all = (wanted.len() + line.len()).saturating_sub(2);
         let shared = line.windows(2).filter(|pair| pairs.get(index(pair)) == Some(&true)).count().min(wanted.len());
         let likeness = (2000 * shared).checked_div(all).unwrap_or(0);

@@ -49,7 +49,6 @@ pub(super) fn nowhere(index: usize, file: &str, original: &Original<'_>, text: &
         message.push_str("the file is empty");
         return message;
     }
-    let count = |lines: usize| display::count(lines as u64, "line", "lines");
     let shown_lines = match nearest(original.folded(), &fold::fold(text.as_bytes(), End::Open)) {
         Nearest::Indented(line) => {
             let _ = write!(message, "line {} has it with other white space within it or before its lines", line + 1);
@@ -57,7 +56,11 @@ pub(super) fn nowhere(index: usize, file: &str, original: &Original<'_>, text: &
         }
         Nearest::Begins { line, same } => {
             let other = line + same;
-            let _ = write!(message, "its first {} occur at line {}, and then comes", count(same), line + 1);
+            let first = match same {
+                1 => "its first line occurs".to_owned(),
+                same => format!("its first {} lines occur", display::grouped(same as u64)),
+            };
+            let _ = write!(message, "{first} at line {}, and then comes", line + 1);
             if other >= lines.count() {
                 message.push_str(" the end of the file");
             }
