@@ -1,4 +1,4 @@
-//! The tools that look: `read`, `ls`, `grep` and `find`, one file each.
+//! The tools that look: `read`, `ls`, `grep`, `find` and those of [`history`].
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
@@ -8,6 +8,7 @@ mod display;
 mod find;
 mod glob;
 mod grep;
+mod history;
 mod ignored;
 mod ls;
 mod read;
@@ -60,12 +61,12 @@ impl Kernel {
             KernelTool::Ls => (ls::DESCRIPTION, &*ls::SCHEMA),
             KernelTool::Grep => (grep::DESCRIPTION, &*grep::SCHEMA),
             KernelTool::Find => (find::DESCRIPTION, &*find::SCHEMA),
+            KernelTool::GitLog => (history::LOG_DESCRIPTION, &*history::LOG_SCHEMA),
+            KernelTool::GitShow => (history::SHOW_DESCRIPTION, &*history::SHOW_SCHEMA),
+            KernelTool::GitBlame => (history::BLAME_DESCRIPTION, &*history::BLAME_SCHEMA),
             KernelTool::Write
             | KernelTool::Edit
             | KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
             | KernelTool::Codemode
             | KernelTool::ToolSearch => return None,
         };
@@ -83,12 +84,12 @@ impl Kernel {
             KernelTool::Ls => ls::call(&self.roots, arguments, allowance),
             KernelTool::Grep => grep::call(&self.roots, arguments, allowance),
             KernelTool::Find => find::call(&self.roots, arguments, allowance),
+            KernelTool::GitLog => history::log(&self.roots, arguments, allowance),
+            KernelTool::GitShow => history::show(&self.roots, arguments, allowance),
+            KernelTool::GitBlame => history::blame(&self.roots, arguments, allowance),
             KernelTool::Write
             | KernelTool::Edit
             | KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
             | KernelTool::Codemode
             | KernelTool::ToolSearch => {
                 Err(ToolError::Failed(format!("tool \"{tool}\" is not part of this release of the runner")))
