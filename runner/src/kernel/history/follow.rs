@@ -10,6 +10,9 @@ use super::objects::{Entry, Step};
 use super::open::Repository;
 use crate::tool::ToolError;
 
+/// A commit's parents, each with what it holds at a path.
+type Parents = Vec<(ObjectId, Option<Entry>)>;
+
 /// Trees whose entry is remembered.
 const MOST_REMEMBERED: usize = 50_000;
 
@@ -52,11 +55,7 @@ impl Entries {
     }
 
     /// What a commit and its parents hold.
-    fn around(
-        &mut self,
-        repository: &Repository<'_>,
-        step: &Step,
-    ) -> Result<(Option<Entry>, Vec<(ObjectId, Option<Entry>)>), ToolError> {
+    fn around(&mut self, repository: &Repository<'_>, step: &Step) -> Result<(Option<Entry>, Parents), ToolError> {
         let here = self.at(repository, step.tree)?;
         let mut parents = Vec::new();
         for id in repository.parents(step) {

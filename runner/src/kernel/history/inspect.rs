@@ -105,9 +105,8 @@ impl Look<'_, '_> {
             FileKind::File if here.below.ends_with("info/http-alternates") => {
                 Err(ToolError::Failed(format!("{} borrows objects by HTTP, which is never done here", here.shown())))
             }
-            FileKind::File => Ok(()),
             FileKind::Folder if depth > 0 => self.folder(&here, depth - 1).map(|_| ()),
-            FileKind::Folder => Ok(()),
+            FileKind::File | FileKind::Folder => Ok(()),
             kind => Err(ToolError::Failed(format!("{} is {kind}, where git has regular files", here.shown()))),
         }
     }

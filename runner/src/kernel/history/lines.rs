@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn text(lines: &[&str]) -> Vec<u8> {
-        lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+        (lines.join("\n") + "\n").into_bytes()
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn open<'a>(roots: &'a Roots, path: Option<&str>, budget: &Budget) ->
     };
     let (located, gone) = nearest(roots, path)?;
     let Located { root, below, kind, named } = located;
-    let named = if gone.as_os_str().is_empty() { named } else { display::join(&named, &display::path(&gone)) };
+    let named = if gone.as_os_str().is_empty() { named } else { display::name(path.trim_end_matches('/').as_bytes()) };
     let ground = Ground::new(roots)?;
     let start = if kind == FileKind::Folder { below.as_path() } else { below.parent().unwrap_or(Path::new("")) };
     for folder in start.ancestors() {

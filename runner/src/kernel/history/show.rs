@@ -69,19 +69,15 @@ pub(in super::super) fn call(roots: &Roots, arguments: Value, allowance: &Allowa
     let budget = Budget::new(&allowance.cancel);
     let Found { repository, inner, named } = open::open(roots, path.as_deref(), &budget)?;
     let object = revision::resolve(&repository, revision)?;
-    let text = match at_path {
-        Some(path) => {
-            let commit = revision::commit(&repository, object, revision)?;
-            at::text(&repository, commit, revision, path, size)?
-        }
-        None => {
-            if offset.is_some() {
-                return Err(ToolError::InvalidArguments(
-                    "git_show: offset is for a file as it was, revision=\"<commit>:<path>\"; a diff is narrowed with path".to_owned(),
-                ));
-            }
-            commit::text(&repository, object, revision, (&inner, &named), size)?
-        }
+    let text = if let Some(path) = at_path {
+        at::text(&repository, revision::commit(&repository, object, revision)?, revision, path, size)?
+    } else if offset.is_some() {
+        return Err(ToolError::InvalidArguments(
+            "git_show: offset is for a file as it was, revision=\"<commit>:<path>\"; a diff is narrowed with path"
+                .to_owned(),
+        ));
+    } else {
+        commit::text(&repository, object, revision, (&inner, &named), size)?
     };
     Ok(ToolOutput::Text(text))
 }
