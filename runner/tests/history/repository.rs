@@ -62,7 +62,7 @@ pub(crate) fn commit_by(job: &Job, number: u32, person: &str, message: &str) -> 
 
 /// A text of numbered lines.
 pub(crate) fn numbered(lines: std::ops::RangeInclusive<u32>) -> String {
-    lines.map(|line| format!("line {line}\n")).collect()
+    lines.fold(String::new(), |text, line| text + &format!("line {line}\n"))
 }
 
 /// The first 12 digits of a hash.

@@ -74,10 +74,7 @@ fn a_submodule_is_a_repository_of_its_own_and_an_entry_of_the_other() {
         format!("[HEAD:sub is a submodule at commit {inner}; its files are a repository of their own]")
     );
     let shown = job.call(GitShow, json!({"revision": "HEAD"}));
-    assert!(
-        shown.contains(&format!("\nA +1 -0 sub\n")) && shown.contains(&format!("\n+Subproject commit {inner}")),
-        "{shown}"
-    );
+    assert!(shown.contains("\nA +1 -0 sub\n") && shown.contains(&format!("\n+Subproject commit {inner}")), "{shown}");
 }
 
 #[test]
@@ -156,12 +153,20 @@ fn other_ways_to_store_a_repository_are_named() {
 fn names_and_messages_that_are_no_utf8_are_shown() {
     let job = job();
     let app = job.path("app");
-    fs::write(app.join("m"), b"caf\xe9 \x1b[31m\n\nbody\n").unwrap();
-    git(&app, &["add", "main.rs"]);
-    git(&app, &["-c", "i18n.commitEncoding=utf-8", "commit", "-q", "-F", "m"]);
-    assert_eq!(subjects(&job, "app"), ["caf\u{fffd} \\u{1b}[31m"]);
-    git(&app, &["-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--amend", "-F", "m"]);
-    assert_eq!(subjects(&job, "app"), ["café \\u{1b}[31m"]);
+    commit(&job, 1, "one");
+    let raw = git(&app, &["cat-file", "commit", "HEAD"]);
+    let header = raw.split("\n\n").next().unwrap().replace("Ada", "J\u{fc}rgen \u{1b}[31m");
+    // As Latin-1: ü becomes the byte 0xfc, which is no UTF-8.
+    let bytes = |text: &str| -> Vec<u8> { text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect() };
+    for (encoding, expected) in [
+        ("", "J\u{fffd}rgen \\u{1b}[31m Lovelace: caf\u{fffd} \\u{1b}[31m"),
+        ("\nencoding ISO-8859-1", "Jürgen \\u{1b}[31m Lovelace: café \\u{1b}[31m"),
+    ] {
+        fs::write(job.path("commit"), bytes(&format!("{header}{encoding}\n\ncaf\u{e9} \u{1b}[31m\n\nbody\n"))).unwrap();
+        let hash = git(&app, &["hash-object", "-t", "commit", "-w", "--literally", "../commit"]);
+        let answer = job.call(GitLog, json!({"revision": hash}));
+        assert_eq!(answer, format!("{} 2023-11-15 {expected}", short(&hash)));
+    }
 }
 
 #[test]
@@ -185,18 +190,21 @@ fn a_damaged_object_is_named_and_ends_nothing_else() {
 
 #[test]
 fn damaged_packs_and_indices_end_a_call_with_a_message() {
+    let right = two_commits().call(GitLog, json!({}));
     for ending in [".idx", ".pack"] {
-        for keep in [0, 1, 8, 100, 1000, 1080, 1100] {
-            let job = two_commits();
-            let app = job.path("app");
-            git(&app, &["gc", "-q"]);
-            let path = one_file(&app.join(".git/objects/pack"), ending);
-            let mut content = fs::read(&path).unwrap();
-            content.truncate(keep);
-            fs::remove_file(&path).unwrap();
-            fs::write(&path, content).unwrap();
+        let job = two_commits();
+        let app = job.path("app");
+        git(&app, &["gc", "-q"]);
+        let path = one_file(&app.join(".git/objects/pack"), ending);
+        let whole = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        for keep in [0, 1, 8, 12, whole.len() / 4, whole.len() / 2, whole.len() - 21, whole.len() - 1, whole.len()] {
+            fs::write(&path, &whole[..keep]).unwrap();
             let answer = job.call(GitLog, json!({}));
-            assert!(answer.starts_with("failed: "), "{ending} {keep}: {answer}");
+            let unread = answer.starts_with("failed: ");
+            // The last bytes of a pack are its checksum, which no commit needs.
+            assert!(unread || (keep >= whole.len() / 2 && answer == right), "{ending} {keep}: {answer}");
+            assert!(keep < whole.len() || !unread, "{answer}");
         }
     }
 }
@@ -214,7 +222,7 @@ fn damaged_bytes_in_a_pack_never_end_the_process() {
         let path = one_file(&app.join(".git/objects/pack"), ending);
         let whole = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        for at in (0..whole.len()).step_by(whole.len() / 60 + 1) {
+        for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
             let mut content = whole.clone();
             content[at] ^= 0x5a;
             fs::write(&path, content).unwrap();
@@ -246,17 +254,14 @@ fn huge_messages_trees_and_files_stay_within_the_answer() {
     assert!(show.len() < 10_000 && show.contains("[the message is cut: 49,999,999 bytes in all]"), "{}", show.len());
 
     let blob = git(&app, &["hash-object", "-w", "main.rs"]);
-    let entries: String = (0..100_000).map(|number| format!("100644 blob {blob}\tfile{number:06}\n")).collect();
+    let entries: String =
+        (0..100_000).fold(String::new(), |text, number| text + &format!("100644 blob {blob}\tfile{number:06}\n"));
     fs::write(job.path("entries"), entries).unwrap();
     let tree = Command::new("sh").current_dir(&app).args(["-c", "git mktree < ../entries"]).output().unwrap();
     let tree = String::from_utf8(tree.stdout).unwrap();
     let wide = git(&app, &["commit-tree", "-m", "wide", "-p", "HEAD", tree.trim()]);
     let show = job.call_by_model(GitShow, json!({"revision": wide}));
-    assert!(
-        show.contains("\n100,000 files or more changed\n") || show.contains("\n100,000 files changed\n"),
-        "{}",
-        &show[..400]
-    );
+    assert!(show.contains("\n100,000 files changed\n"), "{}", &show[..400]);
     assert!(show.len() < 64 << 10, "{}", show.len());
     let listed = job.call_by_model(GitShow, json!({"revision": format!("{wide}:"), "offset": 99_999}));
     assert_eq!(listed, "file099998\nfile099999");

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gix_hash::ObjectId;
 
-use super::follow::content;
+use super::follow::{Entries, content};
 use super::lines;
 use super::open::Repository;
 use super::walk::Walk;
@@ -30,6 +30,7 @@ pub(super) fn blame(
     let mut found: Vec<Option<ObjectId>> = vec![None; asked.len()];
     let mut waiting: HashMap<ObjectId, Vec<Piece>> = HashMap::new();
     waiting.insert(commit, vec![Piece { here: asked.clone(), asked: 0 }]);
+    let mut entries = Entries::new(path.to_vec());
     let mut walk = Walk::new();
     walk.add(repository, commit)?;
     while let Some(step) = walk.next() {
@@ -37,11 +38,11 @@ pub(super) fn blame(
             break;
         }
         let Some(mut pieces) = waiting.remove(&step.id) else { continue };
-        let Some(entry) = repository.objects.entry(step.tree, path)? else { continue };
+        let Some(entry) = entries.at(repository, step.tree)? else { continue };
         let mut parents = Vec::new();
         for id in repository.parents(&step) {
             let tree = repository.objects.step(id)?.tree;
-            if let Some(earlier) = repository.objects.entry(tree, path)?.filter(|earlier| earlier.mode.is_blob()) {
+            if let Some(earlier) = entries.at(repository, tree)?.filter(|earlier| earlier.mode.is_blob()) {
                 parents.push((id, earlier));
             }
         }

@@ -5,27 +5,29 @@ use std::time::{Duration, Instant};
 use super::super::Cancel;
 use crate::tool::ToolError;
 
-/// Long enough for the blame of an old file in a large history; a third of what the router gives a call, so that a call
-/// ends with what it has and not without an answer.
+/// How long a walk goes on: long enough for the blame of an old file in a large history, and a quarter of what the router
+/// gives a call, so that the call ends with what it has and not without an answer.
+const WALK: Duration = Duration::from_secs(15);
+/// How long anything may take: what a walk found has still to be read and shown.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// Checked by every walk.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
     cancel: Cancel,
-    end: Instant,
+    begin: Instant,
 }
 
 impl Budget {
     pub(super) fn new(cancel: &Cancel) -> Self {
-        Self { cancel: cancel.clone(), end: Instant::now() + LONGEST }
+        Self { cancel: cancel.clone(), begin: Instant::now() }
     }
 
     /// # Errors
     /// When the call was cancelled or its time is over.
     pub(super) fn check(&self) -> Result<(), ToolError> {
         self.cancel.check()?;
-        if self.is_over() {
+        if self.begin.elapsed() >= LONGEST {
             return Err(ToolError::TimedOut(format!(
                 "the history was not gone through within {} s; ask for less: a path, since, a smaller limit",
                 LONGEST.as_secs()
@@ -34,13 +36,13 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether the time is over; a walk that has something to show stops with it.
+    /// Whether the time for walking is over.
     pub(super) fn is_over(&self) -> bool {
-        Instant::now() >= self.end
+        self.begin.elapsed() >= WALK
     }
 
     /// The time in seconds, for what is said when it is over.
     pub(super) const fn seconds() -> u64 {
-        LONGEST.as_secs()
+        WALK.as_secs()
     }
 }

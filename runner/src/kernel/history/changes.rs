@@ -10,8 +10,11 @@ use gix_object::bstr::{BStr, BString};
 use super::objects::{Entry, Objects};
 use crate::tool::ToolError;
 
-/// Entries that may differ: a tree that holds itself would never end.
-const MOST_CHANGES: usize = 100_000;
+/// Entries that may differ, and the bytes of their paths: a damaged tree may hold itself, and would never end.
+const MOST_CHANGES: usize = 200_000;
+const MOST_PATHS_BYTES: usize = 32 << 20;
+/// Bytes of one path, as in Linux.
+const MOST_PATH_BYTES: usize = 4096;
 
 /// One path that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub(super) fn between(
     let nothing = || TreeRefIter::from_bytes(&[], gix_hash::Kind::Sha1);
     let old = before.map_or_else(|| Ok(nothing()), |id| objects.tree(&id, &mut old))?;
     let new = objects.tree(&after, &mut new)?;
-    let mut bounded = Bounded { recorder: Recorder::default(), entries: 0, changes: Vec::new(), full: false };
+    let mut bounded = Bounded { recorder: Recorder::default(), entries: 0, bytes: 0, changes: Vec::new(), full: false };
     let result = gix_diff::tree(old, new, State::default(), objects, &mut bounded);
     objects.budget().check()?;
     match result {
@@ -47,6 +50,7 @@ pub(super) fn between(
 struct Bounded {
     recorder: Recorder,
     entries: usize,
+    bytes: usize,
     changes: Vec<Change>,
     full: bool,
 }
@@ -69,11 +73,6 @@ impl Visit for Bounded {
     }
 
     fn visit(&mut self, change: visit::Change) -> visit::Action {
-        self.entries += 1;
-        if self.entries > MOST_CHANGES {
-            self.full = true;
-            return ControlFlow::Break(());
-        }
         // The recorder knows the path of the change; what it recorded is taken out again at once.
         let _ = self.recorder.visit(change);
         let Some(recorded) = self.recorder.records.pop() else { return ControlFlow::Continue(()) };
@@ -85,6 +84,12 @@ impl Visit for Bounded {
                 (path, entry(previous_entry_mode, previous_oid), entry(entry_mode, oid))
             }
         };
+        self.entries += 1;
+        self.bytes += path.len();
+        if self.entries > MOST_CHANGES || self.bytes > MOST_PATHS_BYTES || path.len() > MOST_PATH_BYTES {
+            self.full = true;
+            return ControlFlow::Break(());
+        }
         if before.is_some() || after.is_some() {
             self.changes.push(Change { path, before, after });
         }

@@ -42,7 +42,8 @@ impl Entries {
         Self { path, known: HashMap::new() }
     }
 
-    fn at(&mut self, repository: &Repository<'_>, tree: ObjectId) -> Result<Option<Entry>, ToolError> {
+    /// What a tree holds at the path.
+    pub(super) fn at(&mut self, repository: &Repository<'_>, tree: ObjectId) -> Result<Option<Entry>, ToolError> {
         if let Some(known) = self.known.get(&tree) {
             return Ok(*known);
         }

@@ -1,5 +1,8 @@
 //! The objects of a repository, each read within a bound.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use gix_hash::{ObjectId, Prefix, oid};
 use gix_object::bstr::ByteSlice;
 use gix_object::tree::EntryMode;
@@ -18,9 +21,16 @@ const MOST_OBJECT_BYTES: usize = 64 << 20;
 /// Bytes of decoded objects that are kept: most of the bases of a chain of deltas are needed again at once.
 const CACHE_BYTES: usize = 24 << 20;
 
+/// Commits that are remembered, of at most some 200 bytes each.
+const MOST_STEPS: usize = 20_000;
+/// Parents of a commit that is remembered.
+const FEW_PARENTS: usize = 4;
+
 /// A repository's objects.
 pub(super) struct Objects {
     handle: gix_odb::Handle,
+    /// A commit is met as a parent first and then by itself.
+    steps: RefCell<HashMap<ObjectId, Step>>,
     budget: Budget,
     shown: String,
 }
@@ -62,7 +72,7 @@ impl Objects {
         handle.set_pack_cache(|| Box::new(StaticLinkedList::<64>::new(CACHE_BYTES)));
         // Everything is listed once; an object that is missing then is missing.
         handle.refresh_never();
-        Ok(Self { handle, budget, shown: shown.to_owned() })
+        Ok(Self { handle, steps: RefCell::default(), budget, shown: shown.to_owned() })
     }
 
     /// The time the call has.
@@ -123,10 +133,22 @@ impl Objects {
 
     /// A commit as a walk needs it.
     pub(super) fn step(&self, id: ObjectId) -> Result<Step, ToolError> {
+        if let Some(known) = self.steps.borrow().get(&id) {
+            self.budget.check()?;
+            return Ok(known.clone());
+        }
         let mut buffer = Vec::new();
         let commit = self.commit_in(id, &mut buffer)?;
         let time = Person::seconds(commit.committer);
-        Ok(Step { id, tree: commit.tree(), parents: commit.parents().collect(), time })
+        let step = Step { id, tree: commit.tree(), parents: commit.parents().collect(), time };
+        let mut steps = self.steps.borrow_mut();
+        if steps.len() >= MOST_STEPS {
+            steps.clear();
+        }
+        if step.parents.len() <= FEW_PARENTS {
+            steps.insert(id, step.clone());
+        }
+        Ok(step)
     }
 
     fn commit_in<'b>(&self, id: ObjectId, buffer: &'b mut Vec<u8>) -> Result<CommitRef<'b>, ToolError> {
