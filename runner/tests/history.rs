@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "history/bounds.rs"]
+mod bounds;
 #[path = "history/hostile.rs"]
 mod hostile;
 #[path = "history/ordinary.rs"]
