@@ -1,4 +1,4 @@
-//! The tools that look, `read`, `ls`, `grep` and `find`, and those that write, `write` and `edit`; one file each.
+//! The tools that look, `read`, `ls`, `grep`, `find` and those of [`history`], and those that write, `write` and `edit`.
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
@@ -10,6 +10,7 @@ mod edit;
 mod find;
 mod glob;
 mod grep;
+mod history;
 mod ignored;
 mod ls;
 mod output;
@@ -87,10 +88,10 @@ impl Kernel {
             KernelTool::Find => find::call(&self.roots, arguments, allowance),
             KernelTool::Write => write::call(&self.roots, &self.output, arguments, allowance),
             KernelTool::Edit => edit::call(&self.roots, &self.output, arguments, allowance),
+            KernelTool::GitLog => history::log(&self.roots, arguments, allowance),
+            KernelTool::GitShow => history::show(&self.roots, arguments, allowance),
+            KernelTool::GitBlame => history::blame(&self.roots, arguments, allowance),
             KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
             | KernelTool::Codemode
             | KernelTool::ToolSearch => {
                 Err(ToolError::Failed(format!("tool \"{tool}\" is not part of this release of the runner")))
@@ -108,10 +109,10 @@ fn definition(tool: KernelTool) -> Option<(&'static str, &'static Value)> {
         KernelTool::Find => (find::DESCRIPTION, &find::SCHEMA),
         KernelTool::Write => (write::DESCRIPTION, &write::SCHEMA),
         KernelTool::Edit => (edit::DESCRIPTION, &edit::SCHEMA),
+        KernelTool::GitLog => (history::LOG_DESCRIPTION, &history::LOG_SCHEMA),
+        KernelTool::GitShow => (history::SHOW_DESCRIPTION, &history::SHOW_SCHEMA),
+        KernelTool::GitBlame => (history::BLAME_DESCRIPTION, &history::BLAME_SCHEMA),
         KernelTool::Shell
-        | KernelTool::GitLog
-        | KernelTool::GitShow
-        | KernelTool::GitBlame
         | KernelTool::Codemode
         | KernelTool::ToolSearch => return None,
     })

@@ -86,6 +86,12 @@ impl Root {
         &self.shown
     }
 
+    /// The path of this process. What is beneath it is to be opened through the root; a library that opens by path is
+    /// given only what was seen to stay beneath it.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
+    }
+
     /// The name of the folder that stands for the root where Kubernetes mounted a ConfigMap: there, the files are links
     /// into a folder `..<time>`, named by the link `..data`, and only that folder has the files themselves.
     #[must_use]
