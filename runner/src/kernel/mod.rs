@@ -1,4 +1,4 @@
-//! The tools that look: `read`, `ls`, `grep` and `find`, one file each.
+//! The tools that look (`read`, `ls`, `grep` and `find`) and the one that runs commands (`shell`), one file or folder each.
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
@@ -12,22 +12,26 @@ mod ignored;
 mod ls;
 mod read;
 pub mod roots;
+pub mod shell;
 mod walk;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anchorhold_plan::{KernelTool, ToolCaller};
 use serde_json::Value;
 
 use crate::tool::{ToolDescription, ToolError, ToolOutput};
 use roots::{PathError, Root, Roots};
+use shell::Shell;
 
 /// The kernel tools over one job's folders.
 #[derive(Debug)]
 pub struct Kernel {
     roots: Arc<Roots>,
+    shell: Option<Shell>,
 }
 
 /// Tells a tool that nobody waits for its answer any more.
@@ -49,7 +53,14 @@ impl Kernel {
     /// The tools over these roots.
     #[must_use]
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots }
+        Self { roots, shell: None }
+    }
+
+    /// The same, with a shell.
+    #[must_use]
+    pub fn with_shell(mut self, shell: Shell) -> Self {
+        self.shell = Some(shell);
+        self
     }
 
     /// How a tool is described to whoever calls it. `None` for a tool that is not one of these.
@@ -60,9 +71,9 @@ impl Kernel {
             KernelTool::Ls => (ls::DESCRIPTION, &*ls::SCHEMA),
             KernelTool::Grep => (grep::DESCRIPTION, &*grep::SCHEMA),
             KernelTool::Find => (find::DESCRIPTION, &*find::SCHEMA),
+            KernelTool::Shell => (shell::DESCRIPTION, &*shell::SCHEMA),
             KernelTool::Write
             | KernelTool::Edit
-            | KernelTool::Shell
             | KernelTool::GitLog
             | KernelTool::GitShow
             | KernelTool::GitBlame
@@ -76,6 +87,12 @@ impl Kernel {
         })
     }
 
+    /// How long a call of a tool that sees to its own time may take at most; `None` for the others.
+    #[must_use]
+    pub fn deadline(tool: KernelTool) -> Option<Duration> {
+        (tool == KernelTool::Shell).then_some(shell::DEADLINE)
+    }
+
     /// Runs a tool. Blocks; to be called on a thread that may.
     pub fn call(&self, tool: KernelTool, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
         match tool {
@@ -83,9 +100,12 @@ impl Kernel {
             KernelTool::Ls => ls::call(&self.roots, arguments, allowance),
             KernelTool::Grep => grep::call(&self.roots, arguments, allowance),
             KernelTool::Find => find::call(&self.roots, arguments, allowance),
+            KernelTool::Shell => match &self.shell {
+                Some(shell) => shell::call(shell, arguments, allowance),
+                None => Err(ToolError::Failed("shell: this job was started without a shell".to_owned())),
+            },
             KernelTool::Write
             | KernelTool::Edit
-            | KernelTool::Shell
             | KernelTool::GitLog
             | KernelTool::GitShow
             | KernelTool::GitBlame
