@@ -138,13 +138,20 @@ impl Shell {
     /// A model knows folders by the names of a pod; elsewhere they are elsewhere.
     fn elsewhere(&self, command: &str) -> String {
         let out = (OUT.to_owned(), self.output.clone());
-        let moved = self
-            .folders
-            .iter()
-            .chain([&out])
-            .filter(|(shown, real)| Path::new(shown) != real && command.contains(shown.as_str()));
+        let moved = self.folders.iter().chain([&out]);
+        let moved = moved.filter(|(shown, real)| Path::new(shown) != real && names(command, shown));
         moved.map(|(shown, real)| format!("; {shown} is {} here", display::path(real))).collect()
     }
+}
+
+/// Whether a command has this absolute path in it, and not as a part of a longer name.
+fn names(command: &str, path: &str) -> bool {
+    let in_name = |character: char| character.is_alphanumeric() || "/._-".contains(character);
+    command.match_indices(path).any(|(at, _)| {
+        let (before, after) = (command.get(..at), command.get(at + path.len()..));
+        !before.is_some_and(|text| text.ends_with(in_name))
+            && !after.is_some_and(|text| !text.starts_with('/') && text.starts_with(in_name))
+    })
 }
 
 pub(super) fn call(shell: &Shell, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
