@@ -47,12 +47,17 @@ fn output_and_errors_come_as_they_were_printed() {
 fn output_is_text_that_no_terminal_acts_on() {
     let job = Job::new();
     assert_eq!(
-        run(&job, r"printf 'caf\351 \033[31mred\033[0m \033]0;title\007x\r\n\0y'; printf '\303'; sleep 0.1; printf '\244'"),
+        run(
+            &job,
+            r"printf 'caf\351 \033[31mred\033[0m \033]0;title\007x\r\n\0y'; printf '\303'; sleep 0.1; printf '\244'"
+        ),
         "caf\\xe9 red x\nyä\n[exit code 0]"
     );
     job.file("app/binary", (0..=255_u8).cycle().take(1 << 20).collect::<Vec<_>>());
     let text = run(&job, "cat binary");
-    assert!(text.len() < 33 << 10 && text.chars().all(|character| !character.is_control() || "\n\t".contains(character)));
+    assert!(
+        text.len() < 33 << 10 && text.chars().all(|character| !character.is_control() || "\n\t".contains(character))
+    );
 }
 
 #[test]
@@ -99,10 +104,7 @@ fn a_call_that_nobody_waits_for_ends() {
     });
     let text = told(job.kernel_with_shell().call(Shell, json!({"command": "echo begun; sleep 1000"}), &allowance));
     canceller.join().unwrap();
-    assert_eq!(
-        text,
-        "timed_out: begun\n[killed with all it had started: the call was ended before it had an answer]"
-    );
+    assert_eq!(text, "timed_out: begun\n[killed with all it had started: the call was ended before it had an answer]");
 }
 
 #[test]
@@ -144,7 +146,10 @@ fn the_answer_says_where_a_folder_of_the_pod_is() {
     let text = run(&job, "cd /workspace/app && ls > /out/list; exit 1");
     let (app, out) = (job.path("app"), job.path("out"));
     let last = text.lines().last().unwrap();
-    assert_eq!(last, format!("[exit code 1; /workspace/app is {} here; /out is {} here]", app.display(), out.display()));
+    assert_eq!(
+        last,
+        format!("[exit code 1; /workspace/app is {} here; /out is {} here]", app.display(), out.display())
+    );
 }
 
 #[test]
@@ -190,7 +195,8 @@ fn the_environment_is_exactly_this() {
         "GIT_ALLOW_PROTOCOL=file\nGIT_ASKPASS=false\nGIT_ATTR_NOSYSTEM=1\nGIT_CONFIG_COUNT=20\nGIT_CONFIG_GLOBAL=/dev/null\n\
          GIT_CONFIG_NOSYSTEM=1\nGIT_CONFIG_SYSTEM=/dev/null\nGIT_EDITOR=false\nGIT_NO_LAZY_FETCH=1\nGIT_OPTIONAL_LOCKS=0\n\
          GIT_PAGER=cat\nGIT_SEQUENCE_EDITOR=false\nGIT_SSH_COMMAND=false\nGIT_TERMINAL_PROMPT=0\nHOME={scratch}\nLANG=C.UTF-8\n\
-         PAGER=cat\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nTERM=dumb\nTMPDIR={scratch}\n[exit code 0]",
+         PAGER=cat\nPATH={bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nTERM=dumb\nTMPDIR={scratch}\n[exit code 0]",
+        bin = job.path("bin").display(),
         scratch = scratch.display()
     );
     assert_eq!(text, expected);

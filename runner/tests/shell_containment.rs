@@ -1,7 +1,13 @@
 //! What a command cannot do. Every attempt is a real command that prints REACHED where it succeeds: once in a plain shell, where it
 //! must, and once through the tool, where the kernel must refuse; and again as on a kernel whose Landlock keeps no signals in.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod job;
 
@@ -15,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use anchorhold_plan::KernelTool::Shell;
 use anchorhold_plan::ToolCaller;
+use anchorhold_runner::sandbox::{RunnerAccess, ToolAccess, confine_runner};
 use job::{Job, allowance, told};
 use serde_json::json;
 
@@ -134,7 +141,10 @@ fn files_outside_are_out_of_reach() {
             ("link a file outside into the output folder", format!("ln {outside}/secret {out}/hard && echo REACHED")),
             ("run a program outside", format!("{outside}/tool")),
             ("run a program that was written", format!("cp /bin/echo {out}/tool && {out}/tool REACHED")),
-            ("run a program that was written to scratch", "f=$(mktemp) && cp /bin/echo $f && chmod +x $f && $f REACHED".into()),
+            (
+                "run a program that was written to scratch",
+                "f=$(mktemp) && cp /bin/echo $f && chmod +x $f && $f REACHED".into(),
+            ),
         ],
     );
 }
@@ -153,7 +163,9 @@ fn no_special_file_is_made() {
             ("a set-group-ID file", format!("touch {out}/group && chmod 2755 {out}/group && echo REACHED")),
             (
                 "a file that is created with the bit",
-                format!("perl -MFcntl -e 'umask 0; sysopen(F, \"{out}/created\", O_CREAT|O_WRONLY, 04755) && -u F && print \"REACHED\"'"),
+                format!(
+                    "perl -MFcntl -e 'umask 0; sysopen(F, \"{out}/created\", O_CREAT|O_WRONLY, 04755) && -u F && print \"REACHED\"'"
+                ),
             ),
         ],
     );
@@ -237,10 +249,7 @@ fn other_processes_are_neither_seen_nor_touched() {
             ("the runner's descriptors", format!("ls /proc/{runner}/fd && echo REACHED")),
             ("a process's memory", format!("perl -e 'open(F, q(+<), q(/proc/{victim}/mem)) && print q(REACHED)'")),
             ("trace", call_of(libc::SYS_ptrace, &format!("{}, {victim}, 0, 0", libc::PTRACE_SEIZE), "$r == 0")),
-            (
-                "read memory",
-                call_of(libc::SYS_process_vm_readv, &format!("{victim}, 0, 0, 0, 0, 0"), "$r == 0"),
-            ),
+            ("read memory", call_of(libc::SYS_process_vm_readv, &format!("{victim}, 0, 0, 0, 0, 0"), "$r == 0")),
             (
                 "limit another's processor time",
                 call_of(libc::SYS_prlimit64, &format!("{victim}, 0, (my $b = pack(q(QQ), 1000, 1000)), 0"), "$r == 0"),
@@ -250,7 +259,10 @@ fn other_processes_are_neither_seen_nor_touched() {
             ("tie another to a processor", format!("taskset -p 1 {victim} >/dev/null && echo REACHED")),
             ("a file without a path", call_of(libc::SYS_memfd_create, "(my $n = q(x)), 0", "$r >= 0")),
             ("a namespace", call_of(libc::SYS_unshare, "0", "$r == 0")),
-            ("memory that outlives it", "perl -e '$i = shmget(0, 1, 0600); defined $i && print q(REACHED); shmctl($i, 0, 0)'".into()),
+            (
+                "memory that outlives it",
+                "perl -e '$i = shmget(0, 1, 0600); defined $i && print q(REACHED); shmctl($i, 0, 0)'".into(),
+            ),
             ("signal the runner", format!("kill -0 {runner} && echo REACHED")),
             ("signal the supervisor", "kill -0 $PPID && echo REACHED".into()),
             ("signal the first process", "kill -0 1 && echo REACHED".into()),
@@ -277,16 +289,20 @@ fn with_scopes_no_other_process_can_be_signalled() {
 fn a_signal_to_everybody_hits_nobody_outside() {
     let (job, mut victim) = (besieged(), Victim::new());
     // No control: it would end the machine. The command itself looks first whether the wall stands.
-    let guarded = format!("kill -0 1 && exit 9; kill -0 $PPID && exit 9; sleep 1000 & kill -9 -1; wait $!; echo alive $?");
+    let guarded =
+        format!("kill -0 1 && exit 9; kill -0 $PPID && exit 9; sleep 1000 & kill -9 -1; wait $!; echo alive $?");
     assert!(confined(&job, Walls::Scopes, &guarded, 10).ends_with("alive 137\n[exit code 0]"));
-    assert!(confined(&job, Walls::NoScopes, &guarded.replace("wait $!", "true"), 10)
-        .ends_with("alive 0\n[exit code 0; 1 process was still running and killed]"));
+    assert!(
+        confined(&job, Walls::NoScopes, &guarded.replace("wait $!", "true"), 10)
+            .ends_with("alive 0\n[exit code 0; 1 process was still running and killed]")
+    );
     assert_eq!(victim.0.try_wait().unwrap(), None);
 }
 
 /// Processes whose command line holds the mark.
 fn marked(mark: &str) -> Vec<i32> {
-    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let processes =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     let has = |process: &i32| {
         let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -364,7 +380,8 @@ fn at_the_deadline_a_whole_tree_dies() {
     for (offset, walls) in BOTH.into_iter().enumerate() {
         let mark = format!("{}8{offset}", std::process::id());
         // 255 descendants that ignore what can be ignored.
-        let tree = format!("perl -e '$0 = q({mark}); $SIG{{TERM}} = $SIG{{HUP}} = q(IGNORE); fork for 1..8; sleep 1000'");
+        let tree =
+            format!("perl -e '$0 = q({mark}); $SIG{{TERM}} = $SIG{{HUP}} = q(IGNORE); fork for 1..8; sleep 1000'");
         let text = confined(&job, walls, &format!("{tree} & sleep 0.5; echo begun; wait"), 2);
         assert!(text.starts_with("timed_out: begun\n[killed after 2 s"), "{walls:?}: {text}");
         assert_eq!(marked(&mark), [0; 0], "{walls:?}");
@@ -399,12 +416,42 @@ fn the_command_dies_with_the_runner() {
     wait_until(|| marked(&mark).is_empty());
 }
 
-/// A runner in a process of its own, to be killed.
+/// A runner in a process of its own, to be killed, or to be confined as in a run.
 #[test]
-#[ignore = "started by another test, in a process of its own"]
+#[ignore = "started by other tests, in a process of its own"]
 fn probe() {
     let Ok(command) = std::env::var("SHELL_TEST_COMMAND") else { return };
-    confined(&Job::new(), Walls::Scopes, &command, 60);
+    let job = Job::new();
+    let (kernel, shell) = (job.kernel(), job.shell());
+    if std::env::var_os("SHELL_TEST_CONFINED").is_some() {
+        let ToolAccess { programs, mut read, mut write } = shell.access();
+        read.push(job.path("app"));
+        write.push(job.path("out"));
+        let execute = Some(env!("CARGO_BIN_EXE_anchorhold-runner").into());
+        confine_runner(&RunnerAccess { read, write, execute, programs, unix_sockets: false }).unwrap();
+    }
+    let arguments = json!({"command": command, "timeout": 60});
+    println!("TOLD {}", told(kernel.with_shell(shell).call(Shell, arguments, &allowance(ToolCaller::Model))));
+}
+
+#[test]
+fn a_confined_runner_runs_commands_in_the_same_way() {
+    let command = "cat main.rs; git --version | cut -c 1-11; setsid sleep 1000 & sleep 0.1; cat /etc/passwd; kill -0 1; \
+                   perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0) || print qq($!\n)'; echo x > $HOME/x && cat $HOME/x";
+    let probe = |confined: bool| {
+        let mut runner = Command::new(std::env::current_exe().unwrap());
+        runner.args(["--exact", "probe", "--ignored", "--nocapture"]).env("SHELL_TEST_COMMAND", command);
+        if confined {
+            runner.env("SHELL_TEST_CONFINED", "1");
+        }
+        let output = String::from_utf8(runner.output().unwrap().stdout).unwrap();
+        let (_, told) = output.split_once("TOLD ").unwrap();
+        told.split_inclusive(']').next().unwrap().to_owned()
+    };
+    let told = "fn main() {}\ngit version\ncat: /etc/passwd: Permission denied\n/bin/sh: 1: kill: Operation not permitted\n\n\
+                Operation not permitted\nx\n[exit code 0; 1 process was still running and killed]";
+    assert_eq!(probe(false), told);
+    assert_eq!(probe(true), told);
 }
 
 #[test]

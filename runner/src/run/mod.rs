@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use crate::codemode;
 use crate::gate::{self, GateOutcome, Pause, Rounds};
 use crate::kernel::roots::{RootError, Roots};
-use crate::kernel::shell::{Shell, run_supervisor_if_asked};
+use crate::kernel::shell::{self, Shell};
 use crate::record::{Event, GatePassed, Record, RunStarted, sha256};
 use crate::sandbox::{RunnerAccess, ToolAccess, confine_runner};
 use options::Options;
@@ -37,12 +37,15 @@ const TOOL_THREADS: usize = 8;
 /// How long a tool that hangs in the file system may hold up the end.
 const SHUTDOWN_WAIT: Duration = Duration::from_millis(500);
 
+/// Where commands find our `git` in a pod: container runtimes mount a small tmpfs at /dev/shm, which commands cannot write to.
+const POD_PROGRAMS: &str = "/dev/shm/anchorhold";
+
 /// The whole program: does what the command line says, and returns how it ended.
 ///
 /// The result is in the termination message and in the last line of the record as well.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> std::process::ExitCode {
     let started = Instant::now();
-    if let Some(ended) = codemode::run_worker_if_asked().or_else(run_supervisor_if_asked) {
+    if let Some(ended) = codemode::run_worker_if_asked().or_else(shell::run_if_asked) {
         return ended;
     }
     let options = match Options::parse(arguments) {
@@ -176,17 +179,20 @@ fn shell(plan: &RunPlan, plan_file: &Path) -> Result<Option<Shell>, Ending> {
     if !plan.tools.contains(&KernelTool::Shell) {
         return Ok(None);
     }
-    let scratch = match plan.gate {
+    let (scratch, programs) = match plan.gate {
         // A person's /tmp is full of other programs' files. Whoever made the plan's folder removes it with what is in it.
         Gate::NoCluster => {
-            let scratch = plan_file.parent().unwrap_or(Path::new(".")).join("tmp");
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(&scratch);
-            made.and_then(|()| scratch.canonicalize())
-                .map_err(|error| internal("make a folder for the shell", &error))?
+            let folder = plan_file.parent().unwrap_or(Path::new("."));
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder.join("tmp"));
+            let folder = made
+                .and_then(|()| folder.canonicalize())
+                .map_err(|error| internal("make the shell's folder", &error))?;
+            (folder.join("tmp"), folder.join("bin"))
         }
-        Gate::Probe { .. } | Gate::Assume => PathBuf::from(TMP),
+        Gate::Probe { .. } | Gate::Assume => (PathBuf::from(TMP), PathBuf::from(POD_PROGRAMS)),
     };
-    Ok(Some(Shell::new(plan, program::OWN_PROGRAM, scratch)))
+    let shell = Shell::new(plan, program::OWN_PROGRAM, scratch).with_guarded_git(&programs);
+    shell.map(Some).map_err(|error| internal("prepare git for the shell", &error))
 }
 
 fn confine(plan: &RunPlan, shell: Option<&Shell>) -> Result<(), Ending> {

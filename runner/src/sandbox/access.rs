@@ -114,6 +114,19 @@ impl Rules {
         Ok(Some(Self { abi, ruleset: ruleset.create()? }))
     }
 
+    /// Handles nothing but the start of programs, and grants none.
+    pub(super) fn no_program() -> Result<Self, SandboxError> {
+        let abi = availability()?.known();
+        let ruleset =
+            Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Execute)?;
+        Ok(Self { abi, ruleset: ruleset.create()? })
+    }
+
+    /// Grants starting one program, or those beneath a folder, where nothing but that is handled.
+    pub(super) fn allow_start(self, path: &Path) -> Result<Self, SandboxError> {
+        self.allow(path, AccessFs::Execute.into())
+    }
+
     /// Grants reading files and folders beneath `path`.
     pub(super) fn allow_read(self, path: &Path) -> Result<Self, SandboxError> {
         self.allow(path, AccessFs::ReadFile | AccessFs::ReadDir)

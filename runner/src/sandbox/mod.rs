@@ -11,6 +11,7 @@ mod access;
 mod error;
 mod filter;
 mod process;
+mod programs;
 mod runner;
 mod tool;
 mod tool_filter;
@@ -18,6 +19,7 @@ mod worker;
 
 pub use access::{LandlockAbi, availability};
 pub use error::SandboxError;
+pub use programs::confine_programs;
 pub use runner::{RunnerAccess, confine_runner};
 pub use tool::{Domain, Left, ToolAccess, ToolLimits, confine_tool, confine_tool_without_scopes, devices};
 pub use worker::{WorkerLimits, confine_worker, confine_worker_without_landlock};

@@ -104,7 +104,8 @@ impl Job {
     pub fn shell(&self) -> Shell {
         let scratch = self.path("tmp");
         fs::create_dir_all(&scratch).unwrap();
-        Shell::new(&self.plan, env!("CARGO_BIN_EXE_anchorhold-runner"), scratch)
+        let shell = Shell::new(&self.plan, env!("CARGO_BIN_EXE_anchorhold-runner"), scratch);
+        shell.with_guarded_git(&self.path("bin")).unwrap()
     }
 
     /// What a tool tells a script: text as it is, a value as JSON, or `code: message`.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 /// Where programs are looked for.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub(super) const PROGRAM_FOLDERS: &[&str] =
+    &["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// What git looks at before any configuration: no configuration of system or user, no question to a terminal, no write to
 /// the repository for its own convenience, no object fetched from elsewhere.
@@ -48,16 +49,15 @@ const GIT_CONFIG: &[(&str, &str)] = &[
     ("gc.auto", "0"),
 ];
 
-/// The environment of a command whose scratch folder is `scratch`.
-pub(super) fn of(scratch: &Path) -> Vec<(String, String)> {
+/// The environment of a command whose scratch folder is `scratch`, and that finds programs in `first` before all others.
+pub(super) fn of(scratch: &Path, first: Option<&Path>) -> Vec<(String, String)> {
+    let first = first.map(|folder| folder.to_string_lossy().into_owned());
+    let path: Vec<&str> = first.as_deref().into_iter().chain(PROGRAM_FOLDERS.iter().copied()).collect();
     let scratch = scratch.to_string_lossy().into_owned();
     let fixed = [("LANG", "C.UTF-8"), ("TERM", "dumb"), ("PAGER", "cat")];
     let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    let mut environment = vec![
-        ("PATH".to_owned(), PATH.to_owned()),
-        ("HOME".to_owned(), scratch.clone()),
-        ("TMPDIR".to_owned(), scratch),
-    ];
+    let mut environment =
+        vec![("PATH".to_owned(), path.join(":")), ("HOME".to_owned(), scratch.clone()), ("TMPDIR".to_owned(), scratch)];
     environment.extend(fixed.iter().chain(GIT).map(own));
     environment.push(("GIT_CONFIG_COUNT".to_owned(), GIT_CONFIG.len().to_string()));
     for (index, (key, value)) in GIT_CONFIG.iter().enumerate() {

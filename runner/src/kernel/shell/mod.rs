@@ -1,17 +1,22 @@
 //! `shell`: a command in a confined process.
 //!
-//! The runner starts itself again as a supervisor ([`run_supervisor_if_asked`]), which confines itself and thereby all that it
+//! The runner starts itself again as a supervisor ([`run_if_asked`]), which confines itself and thereby all that it
 //! starts, and then starts `sh -c`. The call returns when the shell has ended; by then everything that it started is dead.
 //! README.md beside this file says which wall holds what, and from which kernel on.
 
 mod clean;
 mod environment;
+mod git;
 mod output;
 mod session;
 mod supervisor;
 mod wire;
 
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -23,7 +28,6 @@ use serde_json::Value;
 use super::{Allowance, arguments, display};
 use crate::sandbox::{ToolAccess, ToolLimits, devices};
 use crate::tool::{ToolError, ToolOutput};
-pub use supervisor::run_supervisor_if_asked;
 use wire::{End, How, Order};
 
 pub(super) const DESCRIPTION: &str = "Runs a command with sh -c, in the source's folder (in /workspace if there are several). \
@@ -79,11 +83,22 @@ pub struct Shell {
     file_bytes: u64,
     scratch: PathBuf,
     scopes: bool,
+    /// The folder in which commands find our `git`, and this program's own path.
+    git: Option<(PathBuf, PathBuf)>,
+}
+
+/// Becomes the part of a command that this process was started as: its supervisor, or its `git`; `None` otherwise.
+///
+/// Every program that offers the tool `shell` calls this first of all in `main`: the parts are the same program, started
+/// again.
+#[must_use]
+pub fn run_if_asked() -> Option<ExitCode> {
+    git::run_if_asked().or_else(supervisor::run_if_asked)
 }
 
 impl Shell {
     /// The shell over a plan's folders. `program` is this program, started again as the supervisor: its `main` begins with
-    /// [`run_supervisor_if_asked`]. `scratch` is an existing folder that commands may write to beside the output folder.
+    /// [`run_if_asked`]. `scratch` is an existing folder that commands may write to beside the output folder.
     #[must_use]
     pub fn new(plan: &RunPlan, program: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
         let folders = plan.sources.iter().map(|source| (source.shown_path(), PathBuf::from(&source.path)));
@@ -94,7 +109,28 @@ impl Shell {
             file_bytes: plan.output.size_limit_bytes,
             scratch: scratch.into(),
             scopes: true,
+            git: None,
         }
+    }
+
+    /// Has commands find, in `folder`, a `git` that starts nothing a repository names. The folder is made if need be; commands
+    /// must not be able to write to it. Without a git in the system there is nothing to do.
+    ///
+    /// Called before the runner confines itself, which may not make links.
+    pub fn with_guarded_git(mut self, folder: &Path) -> io::Result<Self> {
+        if git::find().is_none() {
+            return Ok(self);
+        }
+        // A name that stays true in another process; /proc/self/exe means whoever asks.
+        let program = self.program.canonicalize()?;
+        fs::create_dir_all(folder)?;
+        let link = folder.join(git::NAME);
+        match symlink(&program, &link) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && link.read_link()? == program => {}
+            made => made?,
+        }
+        self.git = Some((folder.canonicalize()?, program));
+        Ok(self)
     }
 
     /// Has commands confined as on a kernel whose Landlock keeps no signals in, before ABI 6.
@@ -112,6 +148,7 @@ impl Shell {
             |paths: &[&str]| paths.iter().map(Path::new).filter(|path| path.exists()).map(PathBuf::from).collect();
         let mut programs: Vec<PathBuf> = existing(PROGRAMS);
         programs.extend(self.folders.iter().map(|(_, real)| real.clone()));
+        programs.extend(self.git.iter().map(|(_, program)| program.clone()));
         if self.is_mounted() {
             programs.push(PathBuf::from(WORKSPACE));
         }
@@ -167,7 +204,7 @@ pub(super) fn call(shell: &Shell, arguments: Value, allowance: &Allowance) -> Re
         shell: PathBuf::from(SHELL),
         command,
         folder: shell.folder().to_owned(),
-        environment: environment::of(&shell.scratch),
+        environment: environment::of(&shell.scratch, shell.git.as_ref().map(|(folder, _)| folder.as_path())),
         timeout_ms: u64::from(seconds) * 1000,
         access: shell.access(),
         limits: ToolLimits {

@@ -27,11 +27,7 @@ const GONE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Becomes the supervisor of a command when this process was started as one; `None` otherwise.
-///
-/// Every program that offers the tool `shell` calls this first of all in `main`: a supervisor is the same program, started
-/// again.
-#[must_use]
-pub fn run_supervisor_if_asked() -> Option<ExitCode> {
+pub(super) fn run_if_asked() -> Option<ExitCode> {
     if std::env::args_os().nth(1)? != ARGUMENT {
         return None;
     }
