@@ -289,9 +289,8 @@ fn with_scopes_no_other_process_can_be_signalled() {
 fn a_signal_to_everybody_hits_nobody_outside() {
     let (job, mut victim) = (besieged(), Victim::new());
     // No control: it would end the machine. The command itself looks first whether the wall stands.
-    let guarded =
-        format!("kill -0 1 && exit 9; kill -0 $PPID && exit 9; sleep 1000 & kill -9 -1; wait $!; echo alive $?");
-    assert!(confined(&job, Walls::Scopes, &guarded, 10).ends_with("alive 137\n[exit code 0]"));
+    let guarded = "kill -0 1 && exit 9; kill -0 $PPID && exit 9; sleep 1000 & kill -9 -1; wait $!; echo alive $?";
+    assert!(confined(&job, Walls::Scopes, guarded, 10).ends_with("alive 137\n[exit code 0]"));
     assert!(
         confined(&job, Walls::NoScopes, &guarded.replace("wait $!", "true"), 10)
             .ends_with("alive 0\n[exit code 0; 1 process was still running and killed]")

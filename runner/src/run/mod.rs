@@ -183,11 +183,11 @@ fn shell(plan: &RunPlan, plan_file: &Path) -> Result<Option<Shell>, Ending> {
         // A person's /tmp is full of other programs' files. Whoever made the plan's folder removes it with what is in it.
         Gate::NoCluster => {
             let folder = plan_file.parent().unwrap_or(Path::new("."));
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder.join("tmp"));
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder.join("anchorhold-tmp"));
             let folder = made
                 .and_then(|()| folder.canonicalize())
                 .map_err(|error| internal("make the shell's folder", &error))?;
-            (folder.join("tmp"), folder.join("bin"))
+            (folder.join("anchorhold-tmp"), folder.join("anchorhold-bin"))
         }
         Gate::Probe { .. } | Gate::Assume => (PathBuf::from(TMP), PathBuf::from(POD_PROGRAMS)),
     };

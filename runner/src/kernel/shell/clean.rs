@@ -94,32 +94,45 @@ impl Cleaner {
     }
 
     fn control(&mut self, character: char, take: &mut impl FnMut(&str)) {
-        self.state = match (self.state, character) {
-            (State::Text, '\u{1b}') | (State::Control | State::Escape | State::Intermediate, '\u{1b}') => State::Escape,
-            (State::Text, '\u{9b}') | (State::Escape, '[') => State::Control,
-            (State::Text, '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}')
-            | (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Payload,
-            (State::Text, '\r') => {
-                self.returned = true;
+        self.state = match self.state {
+            State::Text => self.begin(character, take),
+            // A line feed ends what was never ended: a lone ESC ] may not swallow the rest of the output.
+            _ if character == '\n' => {
+                take("\n");
                 State::Text
             }
-            (State::Text, '\n') => {
+            State::Escape | State::Intermediate | State::Control if character == '\u{1b}' => State::Escape,
+            State::Escape => match character {
+                '[' => State::Control,
+                ']' | 'P' | 'X' | '^' | '_' => State::Payload,
+                ' '..='/' => State::Intermediate,
+                _ => State::Text,
+            },
+            State::Intermediate if matches!(character, ' '..='/') => State::Intermediate,
+            State::Control if matches!(character, ' '..='?') => State::Control,
+            State::Intermediate | State::Control => State::Text,
+            State::Payload | State::PayloadEscape => match (self.state, character) {
+                (_, '\u{7}' | '\u{9c}') | (State::PayloadEscape, '\\') => State::Text,
+                (_, '\u{1b}') => State::PayloadEscape,
+                _ => State::Payload,
+            },
+        };
+    }
+
+    /// What a control character begins.
+    fn begin(&mut self, character: char, take: &mut impl FnMut(&str)) -> State {
+        match character {
+            '\u{1b}' => return State::Escape,
+            '\u{9b}' => return State::Control,
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => return State::Payload,
+            '\r' => self.returned = true,
+            '\n' => {
                 self.returned = false;
                 take("\n");
-                State::Text
             }
-            (State::Escape | State::Intermediate, ' '..='/') => State::Intermediate,
-            (State::Control, ' '..='?') => State::Control,
-            (State::Payload, '\u{1b}') => State::PayloadEscape,
-            // A line feed ends what was never ended: a lone ESC ] may not swallow the rest of the output.
-            (State::Escape | State::Intermediate | State::Control | State::Payload | State::PayloadEscape, '\n') => {
-                take("\n");
-                State::Text
-            }
-            (State::Payload, '\u{7}' | '\u{9c}') | (State::PayloadEscape, '\\') => State::Text,
-            (State::Payload | State::PayloadEscape, _) => State::Payload,
-            (State::Text | State::Escape | State::Intermediate | State::Control, _) => State::Text,
-        };
+            _ => {}
+        }
+        State::Text
     }
 }
 

@@ -103,7 +103,7 @@ impl Kept {
             end_line(&mut text);
             let bytes = display::count(left_out.bytes, "byte", "bytes");
             let lines = display::count(left_out.lines, "line", "lines");
-            text.push_str(&format!("[… {bytes}, {lines} left out …]\n"));
+            text.extend(["[… ", &bytes, ", ", &lines, " left out …]\n"]);
         }
         text.push_str(&String::from_utf8_lossy(&Vec::from(tail)));
         end_line(&mut text);
@@ -162,7 +162,8 @@ mod tests {
             prop_assert_eq!(head.len() as u64 + tail.len() as u64 + left_out.bytes, text.len() as u64);
             let tail = String::from_utf8(tail.iter().copied().collect()).unwrap();
             prop_assert!(text.starts_with(head.as_str()) && text.ends_with(&tail));
-            prop_assert_eq!(left_out.lines as usize, text[head.len()..text.len() - tail.len()].matches('\n').count());
+            let middle = &text[head.len()..text.len() - tail.len()];
+            prop_assert_eq!(left_out.lines, middle.matches('\n').count() as u64);
         }
     }
 }
