@@ -80,17 +80,17 @@ fn of_a_long_output_both_ends_are_given_and_the_middle_is_counted() {
 
 #[test]
 fn an_endless_output_ends_with_the_time() {
-    let text = call(&Job::new(), json!({"command": "yes", "timeout": 1}));
+    let text = call(&Job::new(), json!({"command": "yes", "timeout": 3}));
     assert!(text.starts_with("timed_out: y\ny\n"), "{}", &text[..40]);
-    assert!(text.ends_with("\ny\n[killed after 1 s with all it had started; more time: timeout, up to 600]"));
+    assert!(text.ends_with("\ny\n[killed after 3 s with all it had started; more time: timeout, up to 600]"));
     assert!(text.len() < 33 << 10);
 }
 
 #[test]
 fn what_was_printed_until_the_time_was_up_is_told() {
     assert_eq!(
-        call(&Job::new(), json!({"command": "echo begun; trap '' TERM INT HUP; sleep 1000", "timeout": "1"})),
-        "timed_out: begun\n[killed after 1 s with all it had started; more time: timeout, up to 600]"
+        call(&Job::new(), json!({"command": "echo begun; trap '' TERM INT HUP; sleep 1000", "timeout": "3"})),
+        "timed_out: begun\n[killed after 3 s with all it had started; more time: timeout, up to 600]"
     );
 }
 
@@ -98,11 +98,18 @@ fn what_was_printed_until_the_time_was_up_is_told() {
 fn a_call_that_nobody_waits_for_ends() {
     let (job, cancel) = (Job::new(), Cancel::default());
     let allowance = Allowance { cancel: cancel.clone(), ..allowance(ToolCaller::Model) };
+    let begun = job.path("tmp/begun");
     let canceller = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
+        while !begun.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         cancel.set();
     });
-    let text = told(job.kernel_with_shell().call(Shell, json!({"command": "echo begun; sleep 1000"}), &allowance));
+    let text = told(job.kernel_with_shell().call(
+        Shell,
+        json!({"command": "echo begun; : > $HOME/begun; sleep 1000"}),
+        &allowance,
+    ));
     canceller.join().unwrap();
     assert_eq!(text, "timed_out: begun\n[killed with all it had started: the call was ended before it had an answer]");
 }
