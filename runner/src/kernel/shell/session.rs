@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_secs(10);
 /// How long a supervisor that has reported may take to end.
 const LEAVE: Duration = Duration::from_secs(2);
+/// Between two looks at a process that is about to be gone.
+const MOMENT: Duration = Duration::from_micros(50);
 /// Bytes that are read at a time: what a pipe holds.
 const CHUNK: usize = 64 << 10;
 /// The longest line of a report.
@@ -203,7 +205,12 @@ impl Session {
         let until = Instant::now() + LEAVE;
         while Instant::now() < until {
             match self.supervisor.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                Ok(None) => {
+                    // The end of its reports comes a moment before its own.
+                    let mut awaited = [PollFd::new(&self.reports, PollFlags::empty())];
+                    _ = poll(&mut awaited, Timespec::try_from(LOOK).ok().as_ref());
+                    std::thread::sleep(MOMENT);
+                }
                 Ok(Some(_)) | Err(_) => return,
             }
         }
