@@ -1,4 +1,5 @@
-//! The tools that look, `read`, `ls`, `grep`, `find` and those of [`history`], and those that write, `write` and `edit`.
+//! The tools that look, `read`, `ls`, `grep`, `find` and those of [`history`], those that write, `write` and `edit`, and the
+//! one that runs commands, [`shell`].
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
@@ -16,12 +17,14 @@ mod ls;
 mod output;
 mod read;
 pub mod roots;
+pub mod shell;
 mod walk;
 mod write;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anchorhold_plan::{KernelTool, ToolCaller};
 use serde_json::Value;
@@ -29,12 +32,14 @@ use serde_json::Value;
 use crate::tool::{ToolDescription, ToolError, ToolOutput};
 use output::Output;
 use roots::{PathError, Root, Roots};
+use shell::Shell;
 
 /// The kernel tools over one job's folders.
 #[derive(Debug)]
 pub struct Kernel {
     roots: Arc<Roots>,
     output: Output,
+    shell: Option<Shell>,
 }
 
 /// Tells a tool that nobody waits for its answer any more.
@@ -56,7 +61,14 @@ impl Kernel {
     /// The tools over these roots.
     #[must_use]
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots, output: Output::default() }
+        Self { roots, output: Output::default(), shell: None }
+    }
+
+    /// The same, with a shell.
+    #[must_use]
+    pub fn with_shell(mut self, shell: Shell) -> Self {
+        self.shell = Some(shell);
+        self
     }
 
     /// How a tool is described to whoever calls it. `None` for a tool that is not one of these.
@@ -67,6 +79,12 @@ impl Kernel {
             description: description.to_owned(),
             input_schema: input_schema.clone(),
         })
+    }
+
+    /// How long a call of a tool that sees to its own time may take at most; `None` for the others.
+    #[must_use]
+    pub fn deadline(tool: KernelTool) -> Option<Duration> {
+        (tool == KernelTool::Shell).then_some(shell::DEADLINE)
     }
 
     /// Runs a tool. Blocks; to be called on a thread that may.
@@ -91,9 +109,11 @@ impl Kernel {
             KernelTool::GitLog => history::log(&self.roots, arguments, allowance),
             KernelTool::GitShow => history::show(&self.roots, arguments, allowance),
             KernelTool::GitBlame => history::blame(&self.roots, arguments, allowance),
-            KernelTool::Shell
-            | KernelTool::Codemode
-            | KernelTool::ToolSearch => {
+            KernelTool::Shell => match &self.shell {
+                Some(shell) => shell::call(shell, arguments, allowance),
+                None => Err(ToolError::Failed("shell: this job was started without a shell".to_owned())),
+            },
+            KernelTool::Codemode | KernelTool::ToolSearch => {
                 Err(ToolError::Failed(format!("tool \"{tool}\" is not part of this release of the runner")))
             }
         }
@@ -112,9 +132,8 @@ fn definition(tool: KernelTool) -> Option<(&'static str, &'static Value)> {
         KernelTool::GitLog => (history::LOG_DESCRIPTION, &history::LOG_SCHEMA),
         KernelTool::GitShow => (history::SHOW_DESCRIPTION, &history::SHOW_SCHEMA),
         KernelTool::GitBlame => (history::BLAME_DESCRIPTION, &history::BLAME_SCHEMA),
-        KernelTool::Shell
-        | KernelTool::Codemode
-        | KernelTool::ToolSearch => return None,
+        KernelTool::Shell => (shell::DESCRIPTION, &shell::SCHEMA),
+        KernelTool::Codemode | KernelTool::ToolSearch => return None,
     })
 }
 
@@ -244,9 +263,9 @@ mod tests {
 
     #[test]
     fn every_tool_that_a_plan_may_grant_is_described() {
-        // `codemode` is the runner's own and no tool of the kernel.
-        for tool in KernelTool::ALL.into_iter().filter(|tool| *tool != KernelTool::Codemode) {
-            assert_eq!(Kernel::describe(tool).is_some(), tool.is_implemented(), "{tool}");
+        // `codemode` is the runner's own and no tool of the kernel. What only a model could call is here before it can be granted.
+        for tool in KernelTool::ALL.into_iter().filter(|tool| *tool != KernelTool::Codemode && tool.is_implemented()) {
+            assert!(Kernel::describe(tool).is_some(), "{tool}");
         }
     }
 }
