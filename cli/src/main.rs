@@ -31,7 +31,9 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     // A script's worker is this same program: it must become one before anything else is set up.
-    if let Some(ended) = anchorhold_runner::codemode::run_worker_if_asked() {
+    if let Some(ended) =
+        anchorhold_runner::codemode::run_worker_if_asked().or_else(anchorhold_runner::kernel::shell::run_if_asked)
+    {
         return ended;
     }
     let mut command = Cli::command();

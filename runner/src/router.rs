@@ -122,16 +122,17 @@ impl CallTool for Router {
             return Box::pin(std::future::ready(open.end(Err(error))));
         }
         let result_bytes = self.result_bytes;
+        let deadline = Kernel::deadline(tool).unwrap_or(CALL_DEADLINE);
         let kernel = Arc::clone(&self.kernel);
         let allowance = Allowance { caller: call.caller, result_bytes, cancel: open.cancel.clone() };
         Box::pin(async move {
             let work = tokio::task::spawn_blocking(move || kernel.call(tool, call.arguments, &allowance));
-            let result = match tokio::time::timeout(CALL_DEADLINE, work).await {
+            let result = match tokio::time::timeout(deadline, work).await {
                 Ok(Ok(result)) => result,
                 // A panic is a defect of the tool: the call fails and the run goes on.
                 Ok(Err(_)) => Err(ToolError::Failed(format!("{tool} failed inside; this is a defect of the runner"))),
                 Err(_) => {
-                    let seconds = CALL_DEADLINE.as_secs();
+                    let seconds = deadline.as_secs();
                     Err(ToolError::TimedOut(format!("{tool} had no answer after {seconds} s; ask for less at a time")))
                 }
             };

@@ -176,7 +176,7 @@ fn access(folder: &Path) -> RunnerAccess {
         read: vec![folder.join("source")],
         write: vec![folder.join("out")],
         execute: Some(std::env::current_exe().unwrap()),
-        unix_sockets: false,
+        ..RunnerAccess::default()
     }
 }
 

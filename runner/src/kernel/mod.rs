@@ -1,33 +1,45 @@
-//! The tools that look: `read`, `ls`, `grep` and `find`, one file each.
+//! The tools that look, `read`, `ls`, `grep`, `find` and those of [`history`], those that write, `write` and `edit`, and the
+//! one that runs commands, [`shell`].
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
 
 mod arguments;
+mod binary;
 mod display;
+mod edit;
 mod find;
 mod glob;
 mod grep;
+mod history;
 mod ignored;
 mod ls;
+mod output;
 mod read;
 pub mod roots;
+pub mod shell;
 mod walk;
+mod write;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anchorhold_plan::{KernelTool, ToolCaller};
 use serde_json::Value;
 
 use crate::tool::{ToolDescription, ToolError, ToolOutput};
+use output::Output;
 use roots::{PathError, Root, Roots};
+use shell::Shell;
 
 /// The kernel tools over one job's folders.
 #[derive(Debug)]
 pub struct Kernel {
     roots: Arc<Roots>,
+    output: Output,
+    shell: Option<Shell>,
 }
 
 /// Tells a tool that nobody waits for its answer any more.
@@ -49,52 +61,94 @@ impl Kernel {
     /// The tools over these roots.
     #[must_use]
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots }
+        Self { roots, output: Output::default(), shell: None }
+    }
+
+    /// The same, with a shell.
+    #[must_use]
+    pub fn with_shell(mut self, shell: Shell) -> Self {
+        self.shell = Some(shell);
+        self
     }
 
     /// How a tool is described to whoever calls it. `None` for a tool that is not one of these.
     #[must_use]
     pub fn describe(tool: KernelTool) -> Option<ToolDescription> {
-        let (description, input_schema) = match tool {
-            KernelTool::Read => (read::DESCRIPTION, &*read::SCHEMA),
-            KernelTool::Ls => (ls::DESCRIPTION, &*ls::SCHEMA),
-            KernelTool::Grep => (grep::DESCRIPTION, &*grep::SCHEMA),
-            KernelTool::Find => (find::DESCRIPTION, &*find::SCHEMA),
-            KernelTool::Write
-            | KernelTool::Edit
-            | KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
-            | KernelTool::Codemode
-            | KernelTool::ToolSearch => return None,
-        };
-        Some(ToolDescription {
+        definition(tool).map(|(description, input_schema)| ToolDescription {
             name: tool.name().to_owned(),
             description: description.to_owned(),
             input_schema: input_schema.clone(),
         })
     }
 
+    /// How long a call of a tool that sees to its own time may take at most; `None` for the others.
+    #[must_use]
+    pub fn deadline(tool: KernelTool) -> Option<Duration> {
+        (tool == KernelTool::Shell).then_some(shell::DEADLINE)
+    }
+
     /// Runs a tool. Blocks; to be called on a thread that may.
     pub fn call(&self, tool: KernelTool, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
+        let taken_as = match (allowance.caller, definition(tool)) {
+            // A model cannot see how its arguments arrived. A script can, and gets what a file holds and nothing else.
+            (ToolCaller::Model, Some((_, schema))) => arguments::taken_as(schema, &arguments),
+            (ToolCaller::Model, None) | (ToolCaller::Script, _) => Vec::new(),
+        };
+        let output = self.run(tool, arguments, allowance)?;
+        Ok(with_notices(output, &taken_as))
+    }
+
+    fn run(&self, tool: KernelTool, arguments: Value, allowance: &Allowance) -> Result<ToolOutput, ToolError> {
         match tool {
             KernelTool::Read => read::call(&self.roots, arguments, allowance),
             KernelTool::Ls => ls::call(&self.roots, arguments, allowance),
             KernelTool::Grep => grep::call(&self.roots, arguments, allowance),
             KernelTool::Find => find::call(&self.roots, arguments, allowance),
-            KernelTool::Write
-            | KernelTool::Edit
-            | KernelTool::Shell
-            | KernelTool::GitLog
-            | KernelTool::GitShow
-            | KernelTool::GitBlame
-            | KernelTool::Codemode
-            | KernelTool::ToolSearch => {
+            KernelTool::Write => write::call(&self.roots, &self.output, arguments, allowance),
+            KernelTool::Edit => edit::call(&self.roots, &self.output, arguments, allowance),
+            KernelTool::GitLog => history::log(&self.roots, arguments, allowance),
+            KernelTool::GitShow => history::show(&self.roots, arguments, allowance),
+            KernelTool::GitBlame => history::blame(&self.roots, arguments, allowance),
+            KernelTool::Shell => match &self.shell {
+                Some(shell) => shell::call(shell, arguments, allowance),
+                None => Err(ToolError::Failed("shell: this job was started without a shell".to_owned())),
+            },
+            KernelTool::Codemode | KernelTool::ToolSearch => {
                 Err(ToolError::Failed(format!("tool \"{tool}\" is not part of this release of the runner")))
             }
         }
     }
+}
+
+/// The description of a tool, and the schema of its arguments. `None` for a tool that is not one of these.
+fn definition(tool: KernelTool) -> Option<(&'static str, &'static Value)> {
+    Some(match tool {
+        KernelTool::Read => (read::DESCRIPTION, &read::SCHEMA),
+        KernelTool::Ls => (ls::DESCRIPTION, &ls::SCHEMA),
+        KernelTool::Grep => (grep::DESCRIPTION, &grep::SCHEMA),
+        KernelTool::Find => (find::DESCRIPTION, &find::SCHEMA),
+        KernelTool::Write => (write::DESCRIPTION, &write::SCHEMA),
+        KernelTool::Edit => (edit::DESCRIPTION, &edit::SCHEMA),
+        KernelTool::GitLog => (history::LOG_DESCRIPTION, &history::LOG_SCHEMA),
+        KernelTool::GitShow => (history::SHOW_DESCRIPTION, &history::SHOW_SCHEMA),
+        KernelTool::GitBlame => (history::BLAME_DESCRIPTION, &history::BLAME_SCHEMA),
+        KernelTool::Shell => (shell::DESCRIPTION, &shell::SCHEMA),
+        KernelTool::Codemode | KernelTool::ToolSearch => return None,
+    })
+}
+
+/// Adds lines in brackets to a text; a value says nothing but itself.
+fn with_notices(output: ToolOutput, notices: &[String]) -> ToolOutput {
+    let ToolOutput::Text(mut text) = output else { return output };
+    for notice in notices {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push('[');
+        text.push_str(notice);
+        text.push(']');
+    }
+    ToolOutput::Text(text)
 }
 
 /// Calls `meet` with the path and the shown name of every regular file of a root, in order, until it returns false.
@@ -141,7 +195,7 @@ impl Allowance {
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         match error {
-            PathError::Malformed { .. } => Self::InvalidArguments(error.to_string()),
+            PathError::Malformed { .. } | PathError::NoDestination { .. } => Self::InvalidArguments(error.to_string()),
             PathError::Outside { .. }
             | PathError::LeadsOut { .. }
             | PathError::Missing { .. }
@@ -149,6 +203,9 @@ impl From<PathError> for ToolError {
             | PathError::Special { .. }
             | PathError::Loop { .. }
             | PathError::Changed { .. }
+            | PathError::ReadOnly { .. }
+            | PathError::NotReplaceable { .. }
+            | PathError::Write { .. }
             | PathError::Io { .. } => Self::Failed(error.to_string()),
         }
     }
@@ -206,9 +263,9 @@ mod tests {
 
     #[test]
     fn every_tool_that_a_plan_may_grant_is_described() {
-        // `codemode` is the runner's own and no tool of the kernel.
-        for tool in KernelTool::ALL.into_iter().filter(|tool| *tool != KernelTool::Codemode) {
-            assert_eq!(Kernel::describe(tool).is_some(), tool.is_implemented(), "{tool}");
+        // `codemode` is the runner's own and no tool of the kernel. What only a model could call is here before it can be granted.
+        for tool in KernelTool::ALL.into_iter().filter(|tool| *tool != KernelTool::Codemode && tool.is_implemented()) {
+            assert!(Kernel::describe(tool).is_some(), "{tool}");
         }
     }
 }

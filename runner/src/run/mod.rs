@@ -11,21 +11,23 @@ mod report;
 mod signals;
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anchorhold_plan::{Enforcement, ExitCode, Gate, Outcome, PLAN_MAX_BYTES, RunPlan, Stage};
+use anchorhold_plan::{Enforcement, ExitCode, Gate, KernelTool, Outcome, PLAN_MAX_BYTES, RunPlan, Stage, TMP};
 use tokio::runtime::Runtime;
 
 use crate::codemode;
 use crate::gate::{self, GateOutcome, Pause, Rounds};
 use crate::kernel::roots::{RootError, Roots};
+use crate::kernel::shell::{self, Shell};
 use crate::record::{Event, GatePassed, Record, RunStarted, sha256};
-use crate::sandbox::{RunnerAccess, confine_runner};
+use crate::sandbox::{RunnerAccess, ToolAccess, confine_runner};
 use options::Options;
 use report::{Ending, Report};
 use signals::Signals;
@@ -35,12 +37,15 @@ const TOOL_THREADS: usize = 8;
 /// How long a tool that hangs in the file system may hold up the end.
 const SHUTDOWN_WAIT: Duration = Duration::from_millis(500);
 
+/// Where commands find our `git` in a pod: container runtimes mount a small tmpfs at /dev/shm, which commands cannot write to.
+const POD_PROGRAMS: &str = "/dev/shm/anchorhold";
+
 /// The whole program: does what the command line says, and returns how it ended.
 ///
 /// The result is in the termination message and in the last line of the record as well.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> std::process::ExitCode {
     let started = Instant::now();
-    if let Some(ended) = codemode::run_worker_if_asked() {
+    if let Some(ended) = codemode::run_worker_if_asked().or_else(shell::run_if_asked) {
         return ended;
     }
     let options = match Options::parse(arguments) {
@@ -77,13 +82,14 @@ fn execute(options: &Options, started: Instant, report: &mut Report) -> Result<E
         tools: plan.tools.clone(),
     }));
     report.stage(Stage::Preparing);
+    let shell = shell(&plan, &options.plan)?;
 
     // A runtime of one thread: it starts no other until a tool is called.
     let runtime = runtime().map_err(|error| internal("start the runtime", &error))?;
     let mut signals = Signals::listen(&runtime).map_err(|error| internal("listen for signals", &error))?;
     pass_gate(&plan.gate, report, |pause| signals.pause(&runtime, pause))?;
     if !options.unconfined {
-        confine(&plan)?;
+        confine(&plan, shell.as_ref())?;
     }
     report.start_record();
 
@@ -92,6 +98,7 @@ fn execute(options: &Options, started: Instant, report: &mut Report) -> Result<E
     let ran = runtime.block_on(program::run(
         &plan,
         Arc::clone(&roots),
+        shell,
         options.unconfined,
         &report.record,
         deadline,
@@ -167,13 +174,40 @@ fn pass_gate(gate: &Gate, report: &mut Report, pause: impl FnMut(Duration) -> Pa
     Ok(())
 }
 
-fn confine(plan: &RunPlan) -> Result<(), Ending> {
-    let access = RunnerAccess {
+/// The tool `shell`, if the plan has it, with a folder for what commands write and nobody keeps.
+fn shell(plan: &RunPlan, plan_file: &Path) -> Result<Option<Shell>, Ending> {
+    if !plan.tools.contains(&KernelTool::Shell) {
+        return Ok(None);
+    }
+    let (scratch, programs) = match plan.gate {
+        // A person's /tmp is full of other programs' files. Whoever made the plan's folder removes it with what is in it.
+        Gate::NoCluster => {
+            let folder = plan_file.parent().unwrap_or(Path::new("."));
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder.join("anchorhold-tmp"));
+            let folder = made
+                .and_then(|()| folder.canonicalize())
+                .map_err(|error| internal("make the shell's folder", &error))?;
+            (folder.join("anchorhold-tmp"), folder.join("anchorhold-bin"))
+        }
+        Gate::Probe { .. } | Gate::Assume => (PathBuf::from(TMP), PathBuf::from(POD_PROGRAMS)),
+    };
+    let shell = Shell::new(plan, program::OWN_PROGRAM, scratch).with_guarded_git(&programs);
+    shell.map(Some).map_err(|error| internal("prepare git for the shell", &error))
+}
+
+fn confine(plan: &RunPlan, shell: Option<&Shell>) -> Result<(), Ending> {
+    let mut access = RunnerAccess {
         read: plan.sources.iter().map(|source| PathBuf::from(&source.path)).collect(),
         write: vec![PathBuf::from(&plan.output.path)],
         execute: Some(PathBuf::from(program::OWN_PROGRAM)),
-        unix_sockets: false,
+        ..RunnerAccess::default()
     };
+    if let Some(shell) = shell {
+        let ToolAccess { programs, read, write } = shell.access();
+        access.programs = programs;
+        access.read.extend(read);
+        access.write.extend(write);
+    }
     confine_runner(&access).map_err(|error| Ending::new(Outcome::SandboxUnavailable, chain(&error)))
 }
 

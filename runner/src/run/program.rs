@@ -11,6 +11,7 @@ use super::signals::Signals;
 use crate::codemode::{Codemode, ScriptResult};
 use crate::kernel::Kernel;
 use crate::kernel::roots::Roots;
+use crate::kernel::shell::Shell;
 use crate::record::{Cut, Event, Record, ScriptEnded, ScriptStarted};
 use crate::router::Router;
 use crate::tool::CallTool;
@@ -31,13 +32,18 @@ pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 pub(super) async fn run(
     plan: &RunPlan,
     roots: Arc<Roots>,
+    shell: Option<Shell>,
     unconfined: bool,
     record: &Record,
     deadline: Instant,
     signals: &mut Signals,
 ) -> Ran {
     let Program::Script { source } = &plan.program;
-    let router = Arc::new(Router::new(plan, Arc::new(Kernel::new(roots)), record.clone()));
+    let mut kernel = Kernel::new(roots);
+    if let Some(shell) = shell {
+        kernel = kernel.with_shell(shell);
+    }
+    let router = Arc::new(Router::new(plan, Arc::new(kernel), record.clone()));
     let mut codemode = Codemode::new(OWN_PROGRAM, plan.limits.script.clone(), Arc::clone(&router) as Arc<dyn CallTool>);
     if unconfined {
         codemode = codemode.without_landlock();

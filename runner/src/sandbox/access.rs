@@ -17,7 +17,16 @@ const NEEDED: u32 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LandlockAbi(u32);
 
+/// The first version whose domains hold signals and abstract sockets in.
+const SCOPES: u32 = 6;
+
 impl LandlockAbi {
+    /// Whether a domain of this kernel can keep signals and abstract sockets in.
+    #[must_use]
+    pub const fn has_scopes(self) -> bool {
+        self.0 >= SCOPES
+    }
+
     /// The number, as the kernel counts.
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -93,6 +102,31 @@ impl Rules {
         Ok(Self { abi, ruleset: ruleset.create()? })
     }
 
+    /// Handles nothing but what leaves a domain by a signal or an abstract socket: a second, inner wall for a process whose
+    /// files are confined already. `None` on kernels that know no scopes.
+    pub(super) fn scopes() -> Result<Option<Self>, SandboxError> {
+        let abi = availability()?.known();
+        let scopes = Scope::from_all(abi);
+        if scopes.is_empty() {
+            return Ok(None);
+        }
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).scope(scopes)?;
+        Ok(Some(Self { abi, ruleset: ruleset.create()? }))
+    }
+
+    /// Handles nothing but the start of programs, and grants none.
+    pub(super) fn no_program() -> Result<Self, SandboxError> {
+        let abi = availability()?.known();
+        let ruleset =
+            Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Execute)?;
+        Ok(Self { abi, ruleset: ruleset.create()? })
+    }
+
+    /// Grants starting one program, or those beneath a folder, where nothing but that is handled.
+    pub(super) fn allow_start(self, path: &Path) -> Result<Self, SandboxError> {
+        self.allow(path, AccessFs::Execute.into())
+    }
+
     /// Grants reading files and folders beneath `path`.
     pub(super) fn allow_read(self, path: &Path) -> Result<Self, SandboxError> {
         self.allow(path, AccessFs::ReadFile | AccessFs::ReadDir)
@@ -110,6 +144,11 @@ impl Rules {
             | AccessFs::IoctlDev;
         let access = AccessFs::from_all(self.abi) & !unwanted;
         self.allow(path, access)
+    }
+
+    /// Grants reading and executing files beneath `path`, and listing folders: programs and their libraries.
+    pub(super) fn allow_programs(self, path: &Path) -> Result<Self, SandboxError> {
+        self.allow(path, AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir)
     }
 
     /// Grants executing one file, and reading it.

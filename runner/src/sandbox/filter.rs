@@ -118,28 +118,59 @@ pub(super) fn allow_worker() -> Result<(), SandboxError> {
 
 /// Refuses, with `EPERM`, what no tool of the runner needs.
 pub(super) fn deny_runner(unix_sockets: bool) -> Result<(), SandboxError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        RUNNER_DENIED.iter().chain(RUNNER_DENIED_HERE).map(|number| (*number, Vec::new())).collect();
+    let mut rules = denied_everywhere()?;
     let sockets = if unix_sockets {
         vec![rule(0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?]
     } else {
         Vec::new()
     };
     rules.insert(libc::SYS_socket, sockets);
+    // A filter cannot look into the structure that `clone3` takes. "Not implemented" makes the C library use `clone`.
+    not_implemented(&[libc::SYS_clone3])?;
+    refuse(rules)
+}
+
+/// A list of system calls: one with no rule is meant always, one with rules when one of them holds.
+pub(super) type List = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// What neither the runner nor a tool may do.
+pub(super) fn denied_everywhere() -> Result<List, SandboxError> {
+    let mut rules: List = RUNNER_DENIED.iter().chain(RUNNER_DENIED_HERE).map(|number| (*number, Vec::new())).collect();
     let namespaces = NAMESPACE_FLAGS.iter().map(|flag| {
         let flag = u64::from(flag.cast_unsigned());
         rule(0, SeccompCmpOp::MaskedEq(flag), flag)
     });
     rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
-    // A filter cannot look into the structure that `clone3` takes. "Not implemented" makes the C library use `clone`.
-    let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    install(&compile(clone3, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?)?;
-    install(&compile(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM.unsigned_abs()))?)
+    Ok(rules)
 }
 
-fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, SandboxError> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
-    condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(SandboxError::FilterCompile)
+/// Answers a list of calls with `EPERM`.
+pub(super) fn refuse(list: List) -> Result<(), SandboxError> {
+    install(&refusing(list)?)
+}
+
+/// The filter that answers a list of calls with `EPERM`, to be installed later.
+pub(super) fn refusing(list: List) -> Result<BpfProgram, SandboxError> {
+    compile(list, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM.unsigned_abs()))
+}
+
+/// Answers calls as a kernel does that does not have them, so that the caller takes its older way.
+pub(super) fn not_implemented(numbers: &[i64]) -> Result<(), SandboxError> {
+    let list = numbers.iter().map(|number| (*number, Vec::new())).collect();
+    install(&compile(list, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?)
+}
+
+/// A rule that holds when the lower half of one argument compares so.
+pub(super) fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, SandboxError> {
+    rule_of_all(vec![(argument, operator, value)])
+}
+
+/// A rule that holds when the lower halves of these arguments all compare so.
+pub(super) fn rule_of_all(conditions: Vec<(u8, SeccompCmpOp, u64)>) -> Result<SeccompRule, SandboxError> {
+    let conditions = conditions
+        .into_iter()
+        .map(|(argument, operator, value)| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value));
+    conditions.collect::<Result<Vec<_>, _>>().and_then(SeccompRule::new).map_err(SandboxError::FilterCompile)
 }
 
 /// A filter that answers a listed call with `listed` and every other with `unlisted`. A call by another architecture's table
@@ -171,6 +202,6 @@ fn refuse_x32() -> BpfProgram {
     ]
 }
 
-fn install(program: &BpfProgram) -> Result<(), SandboxError> {
+pub(super) fn install(program: &BpfProgram) -> Result<(), SandboxError> {
     apply_filter(program).map_err(SandboxError::FilterInstall)
 }

@@ -20,6 +20,7 @@ use anchorhold_plan::{
     Source, ToolCaller,
 };
 use anchorhold_runner::kernel::roots::Roots;
+use anchorhold_runner::kernel::shell::Shell;
 use anchorhold_runner::kernel::{Allowance, Cancel, Kernel};
 use anchorhold_runner::record::{Event, Line};
 use anchorhold_runner::tool::{ToolError, ToolOutput};
@@ -93,6 +94,18 @@ impl Job {
     /// The tools over this job's folders.
     pub fn kernel(&self) -> Kernel {
         Kernel::new(Arc::new(Roots::open_all(&self.plan).unwrap()))
+    }
+
+    /// The same with a shell, confined as in a run; what it writes and nobody keeps goes to the folder `tmp`.
+    pub fn kernel_with_shell(&self) -> Kernel {
+        self.kernel().with_shell(self.shell())
+    }
+
+    pub fn shell(&self) -> Shell {
+        let scratch = self.path("tmp");
+        fs::create_dir_all(&scratch).unwrap();
+        let shell = Shell::new(&self.plan, env!("CARGO_BIN_EXE_anchorhold-runner"), scratch);
+        shell.with_guarded_git(&self.path("bin")).unwrap()
     }
 
     /// What a tool tells a script: text as it is, a value as JSON, or `code: message`.

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use memchr::memchr;
 
-use crate::kernel::Cancel;
+use crate::kernel::{Cancel, binary};
 use crate::tool::ToolError;
 
 /// Bytes read at a time.
@@ -100,7 +100,7 @@ pub(super) fn read<F: Read + Seek>(file: &mut F, request: &Request, cancel: &Can
     let mut head = Vec::new();
     file.by_ref().take(SNIFF as u64).read_to_end(&mut head)?;
     if let Some(at) = memchr(0, &head) {
-        return Err(Failure::Binary { at: at as u64 + 1, kind: binary_kind(&head) });
+        return Err(Failure::Binary { at: at as u64 + 1, kind: binary::kind(&head) });
     }
     let mut lines = Lines { file, buffer: Vec::new(), at: 0, offset: 0, cancel };
     lines.rewind()?;
@@ -318,25 +318,6 @@ fn character_boundary(bytes: &[u8]) -> usize {
         _ => 1,
     };
     if lead + width > tail.len() { start + lead } else { bytes.len() }
-}
-
-/// What a binary file most likely is.
-fn binary_kind(head: &[u8]) -> &'static str {
-    const KINDS: [(&[u8], &str); 12] = [
-        (b"\x89PNG\r\n\x1a\n", "PNG image"),
-        (b"\xff\xd8\xff", "JPEG image"),
-        (b"GIF8", "GIF image"),
-        (b"RIFF", "RIFF container"),
-        (b"%PDF", "PDF document"),
-        (b"\x7fELF", "ELF program"),
-        (b"PK\x03\x04", "ZIP archive"),
-        (b"\x1f\x8b", "gzip archive"),
-        (b"\xff\xfe", "UTF-16 text"),
-        (b"\xfe\xff", "UTF-16 text"),
-        (b"SQLite format 3", "SQLite database"),
-        (b"\x00asm", "WebAssembly module"),
-    ];
-    KINDS.iter().find(|(magic, _)| head.starts_with(magic)).map_or("data", |(_, kind)| kind)
 }
 
 #[cfg(test)]

@@ -93,6 +93,36 @@ pub enum PathError {
         /// The path as written.
         path: String,
     },
+    /// Not a path at all, where one is wanted to write to.
+    #[error("{problem}; give a path like {OUT}/<file>")]
+    NoDestination {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The path is in the workspace.
+    #[error("{path} {is}, which is read-only; write below {OUT}")]
+    ReadOnly {
+        /// The path as written.
+        path: String,
+        /// How it gets there: `is in …`, `leads to …`.
+        is: String,
+    },
+    /// What is to be replaced is no regular file.
+    #[error("{path} is {kind}; only a regular file can be replaced")]
+    NotReplaceable {
+        /// The path as written.
+        path: String,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The kernel refused to write.
+    #[error("failed to write {path}: {source}; what was there is unchanged")]
+    Write {
+        /// The path as written.
+        path: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The kernel refused.
     #[error("failed to open {path}: {source}")]
     Io {

@@ -19,7 +19,17 @@ const MAX_LINKS: usize = 40;
 /// Where a path landed.
 pub(super) enum Landed<'a> {
     Workspace,
-    Beneath { root: &'a Root, below: PathBuf, kind: FileKind },
+    Beneath {
+        root: &'a Root,
+        below: PathBuf,
+        kind: FileKind,
+    },
+    /// Nothing is there: `below` is the folder where the path ends, `rest` what it would need from there.
+    Nothing {
+        root: &'a Root,
+        below: PathBuf,
+        rest: Vec<OsString>,
+    },
 }
 
 /// Why it landed nowhere.
@@ -75,11 +85,15 @@ pub(super) fn follow<'a>(roots: &'a Roots, root: &'a Root, below: &Path) -> Resu
         }
         stack.push(part);
         let here: PathBuf = stack.iter().collect();
-        kind = root.look(&here).map_err(|errno| match errno {
-            Errno::NOENT => Failure::Missing,
-            Errno::LOOP => Failure::Loop,
-            other => Failure::Io(other),
-        })?;
+        kind = match root.look(&here) {
+            Ok(kind) => kind,
+            Err(Errno::NOENT) => {
+                let rest = stack.pop().into_iter().chain(todo).collect();
+                return Ok(Landed::Nothing { root, below: stack.iter().collect(), rest });
+            }
+            Err(Errno::LOOP) => return Err(Failure::Loop),
+            Err(other) => return Err(Failure::Io(other)),
+        };
         if kind == FileKind::Link {
             links += 1;
             if links > MAX_LINKS {

@@ -5,10 +5,12 @@
 //! call fail and can not make it look elsewhere. Links are followed by [`Roots::locate`], one at a time, which knows where
 //! each of them lands: inside the roots the answer is the link-free place, outside it is a refusal that names the place.
 
+mod destination;
 mod error;
 mod links;
 mod named;
 mod open;
+mod replace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use anchorhold_plan::{OUT, RunPlan};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
+pub(crate) use destination::Destination;
 pub use error::{PathError, RootError};
 pub use open::{FileKind, Opened, OpenedFile};
 
@@ -34,6 +37,7 @@ pub struct Root {
 pub struct Roots {
     sources: Vec<Root>,
     out: Root,
+    out_limit: u64,
 }
 
 /// Where a path leads, links followed.
@@ -82,6 +86,12 @@ impl Root {
         &self.shown
     }
 
+    /// The path of this process. What is beneath it is to be opened through the root; a library that opens by path is
+    /// given only what was seen to stay beneath it.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
+    }
+
     /// The name of the folder that stands for the root where Kubernetes mounted a ConfigMap: there, the files are links
     /// into a folder `..<time>`, named by the link `..data`, and only that folder has the files themselves.
     #[must_use]
@@ -111,7 +121,8 @@ impl Roots {
             .iter()
             .map(|source| Root::open(&source.name, &source.shown_path(), &source.path))
             .collect::<Result<_, _>>()?;
-        Ok(Self { sources, out: Root::open("out", OUT, &plan.output.path)? })
+        let out = Root::open("out", OUT, &plan.output.path)?;
+        Ok(Self { sources, out, out_limit: plan.output.size_limit_bytes })
     }
 
     /// The sources, in the plan's order.
@@ -124,6 +135,12 @@ impl Roots {
     #[must_use]
     pub fn out(&self) -> &Root {
         &self.out
+    }
+
+    /// Bytes that the output folder may hold, by the plan.
+    #[must_use]
+    pub const fn out_limit(&self) -> u64 {
+        self.out_limit
     }
 
     /// The first source without a single entry, if there is one.
@@ -146,7 +163,9 @@ impl Roots {
                 Ok(links::Landed::Beneath { root, below, kind }) => {
                     return Ok(Place::Beneath(Located { root, below, kind, named: named.shown }));
                 }
-                Err(links::Failure::Missing) => missing = Some(PathError::missing(self, path)),
+                Ok(links::Landed::Nothing { .. }) | Err(links::Failure::Missing) => {
+                    missing = Some(PathError::missing(self, path));
+                }
                 Err(failure) => return Err(failure.into_error(path)),
             }
         }

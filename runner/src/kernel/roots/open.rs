@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Located, PathError, Root};
@@ -114,8 +114,13 @@ impl Root {
 
     /// Kind and size of what is at a link-free path; a link at its end is not followed.
     pub(crate) fn describe(&self, below: &Path) -> Result<(FileKind, u64), Errno> {
-        let stat = rustix::fs::statat(self.path_descriptor(below)?, "", AtFlags::EMPTY_PATH)?;
+        let stat = self.stat(below)?;
         Ok((FileKind::from_type(FileType::from_raw_mode(stat.st_mode)), u64::try_from(stat.st_size).unwrap_or(0)))
+    }
+
+    /// What is at a link-free path; a link at its end is not followed.
+    pub(super) fn stat(&self, below: &Path) -> Result<Stat, Errno> {
+        rustix::fs::statat(self.path_descriptor(below)?, "", AtFlags::EMPTY_PATH)
     }
 
     /// Opens the regular file at a link-free path.
@@ -151,17 +156,22 @@ impl Root {
         self.open_beneath(below, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)
     }
 
-    fn open_beneath(&self, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_beneath(&self, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
-        let mut last = Errno::AGAIN;
-        for _ in 0..ATTEMPTS {
-            match rustix::fs::openat2(&self.directory, below, flags, Mode::empty(), STRICT) {
-                Err(errno @ (Errno::AGAIN | Errno::INTR)) => last = errno,
-                other => return other,
-            }
-        }
-        Err(last)
+        open_strictly(&self.directory, below, flags, Mode::empty())
     }
+}
+
+/// Opens what is beneath a folder, no link followed. `mode` is that of a file it makes.
+pub(super) fn open_strictly(folder: impl AsFd, below: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    let mut last = Errno::AGAIN;
+    for _ in 0..ATTEMPTS {
+        match rustix::fs::openat2(&folder, below, flags, mode, STRICT) {
+            Err(errno @ (Errno::AGAIN | Errno::INTR)) => last = errno,
+            other => return other,
+        }
+    }
+    Err(last)
 }
 
 impl OpenedFile {
