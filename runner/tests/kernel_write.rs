@@ -30,6 +30,15 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().mode() & 0o7777
 }
 
+/// Ends a thread that goes on until it is told, also when the test fails meanwhile.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The names in a folder: a write leaves nothing else behind.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -249,6 +258,7 @@ fn a_reader_sees_the_old_file_or_the_new_and_never_a_part() {
     job.file("out/file", &contents[0]);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 let seen = fs::read_to_string(job.path("out/file")).unwrap();
@@ -263,20 +273,21 @@ fn a_reader_sees_the_old_file_or_the_new_and_never_a_part() {
             ));
             assert!(answer.starts_with("replaced "), "{answer}");
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(names(&job.path("out")), ["file"]);
 }
 
 #[test]
 fn a_folder_that_changes_places_with_a_link_out_never_lets_a_write_out() {
-    let job = Job::new();
+    let mut job = Job::new();
+    job.plan.output.size_limit_bytes = 1 << 30;
     job.file("out/folder/file.txt", "old 0\n");
     job.file("outside/file.txt", "old 0\n");
     job.link("out/link", "../outside");
     let (folder, link) = (job.path("out/folder"), job.path("out/link"));
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 // In one step: a name that is free for a moment would be taken by a write that makes its folders.
@@ -290,12 +301,14 @@ fn a_folder_that_changes_places_with_a_link_out_never_lets_a_write_out() {
         let mut round = 0;
         let deadline = Instant::now() + Duration::from_mins(1);
         // As many as it takes to have written often between the swaps.
-        while (written < 200 || round < 500) && Instant::now() < deadline {
+        while (written < 200 || round < 2_000) && Instant::now() < deadline {
             round += 1;
             let text = format!("old {round}\n");
             for answer in [
                 call(Write, json!({"path": "/out/folder/file.txt", "content": text})),
-                call(Write, json!({"path": "/out/folder/new/file.txt", "content": text})),
+                // A new name each time: what was there before is recognised as changed.
+                call(Write, json!({"path": format!("/out/folder/{round}.txt"), "content": text})),
+                call(Write, json!({"path": format!("/out/folder/{round}/file.txt"), "content": text})),
                 call(Edit, json!({"path": "/out/folder/file.txt", "edits": [{"oldText": "old", "newText": "new"}]})),
             ] {
                 let done = ["created ", "replaced ", "edited "].iter().any(|done| answer.starts_with(done));
@@ -311,7 +324,6 @@ fn a_folder_that_changes_places_with_a_link_out_never_lets_a_write_out() {
         while !job.path("outside/by-path").exists() && Instant::now() < deadline {
             fs::write(folder.join("by-path"), "x").unwrap();
         }
-        stop.store(true, Ordering::Relaxed);
         assert!(job.path("outside/by-path").exists(), "the link was never in the place of the folder");
     });
     // Nothing half written is left, in either of them.
