@@ -13,14 +13,12 @@ mod job;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use anchorhold_plan::KernelTool::{self, Edit, Read, Write};
+use anchorhold_plan::KernelTool::{Edit, Read, Write};
 use anchorhold_plan::ToolCaller;
 use job::{Job, allowance, told};
-use rustix::fs::{CWD, FileType, Mode, RenameFlags, makedev, mknodat, renameat_with};
-use serde_json::{Value, json};
+use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use serde_json::json;
 
 fn write(job: &Job, path: &str, content: &str) -> String {
     job.call_by_model(Write, json!({"path": path, "content": content}))
@@ -220,105 +218,6 @@ fn both_tools_count_against_the_size_of_the_output_folder() {
         "limit_reached: /out/new was not written: it has 1 byte, /out holds 100 and may hold 100; write less, or remove files first"
     );
     assert_eq!(fs::read(job.path("out/new")).unwrap(), "y".repeat(30).as_bytes());
-}
-
-#[test]
-fn writes_at_once_never_exceed_the_limit_together() {
-    let mut job = Job::new();
-    job.plan.output.size_limit_bytes = 1_000;
-    let kernel = job.kernel();
-    let answers: Vec<String> = std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..20)
-            .map(|number| {
-                let arguments = json!({"path": format!("/out/{number}"), "content": "x".repeat(100)});
-                scope.spawn(|| told(kernel.call(Write, arguments, &allowance(ToolCaller::Model))))
-            })
-            .collect();
-        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
-    });
-    assert_eq!(answers.iter().filter(|answer| answer.starts_with("created /out/")).count(), 10, "{answers:?}");
-    assert_eq!(answers.iter().filter(|answer| answer.starts_with("limit_reached: ")).count(), 10, "{answers:?}");
-    assert_eq!(names(&job.path("out")).len(), 10);
-}
-
-#[test]
-fn a_reader_sees_the_old_file_or_the_new_and_never_a_part() {
-    let job = Job::new();
-    let kernel = job.kernel();
-    let contents = ["a".repeat(100_000), "b".repeat(90_000)];
-    job.file("out/file", &contents[0]);
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                let seen = fs::read_to_string(job.path("out/file")).unwrap();
-                assert!(contents.contains(&seen), "{} bytes", seen.len());
-            }
-        });
-        for content in contents.iter().cycle().take(200) {
-            let answer = told(kernel.call(
-                Write,
-                json!({"path": "/out/file", "content": content}),
-                &allowance(ToolCaller::Model),
-            ));
-            assert!(answer.starts_with("replaced "), "{answer}");
-        }
-        stop.store(true, Ordering::Relaxed);
-    });
-    assert_eq!(names(&job.path("out")), ["file"]);
-}
-
-#[test]
-fn a_folder_that_changes_places_with_a_link_out_never_lets_a_write_out() {
-    let job = Job::new();
-    job.file("out/folder/file.txt", "old 0\n");
-    job.file("outside/file.txt", "old 0\n");
-    job.link("out/link", "../outside");
-    let (folder, link) = (job.path("out/folder"), job.path("out/link"));
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                // In one step: a name that is free for a moment would be taken by a write that makes its folders.
-                renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
-            }
-        });
-        let kernel = job.kernel();
-        let call =
-            |tool: KernelTool, arguments: Value| told(kernel.call(tool, arguments, &allowance(ToolCaller::Model)));
-        let mut written = 0;
-        let mut round = 0;
-        let deadline = Instant::now() + Duration::from_mins(1);
-        // As many as it takes to have written often between the swaps.
-        while (written < 200 || round < 500) && Instant::now() < deadline {
-            round += 1;
-            let text = format!("old {round}\n");
-            for answer in [
-                call(Write, json!({"path": "/out/folder/file.txt", "content": text})),
-                call(Write, json!({"path": "/out/folder/new/file.txt", "content": text})),
-                call(Edit, json!({"path": "/out/folder/file.txt", "edits": [{"oldText": "old", "newText": "new"}]})),
-            ] {
-                let done = ["created ", "replaced ", "edited "].iter().any(|done| answer.starts_with(done));
-                written += u32::from(done);
-                assert!(done || answer.starts_with("failed: "), "{answer}");
-            }
-            assert_eq!(fs::read(job.path("outside/file.txt")).unwrap(), b"old 0\n");
-            assert_eq!(names(&job.path("outside")), ["file.txt"]);
-        }
-        assert!(written >= 200, "only {written} writes were made");
-        // The control: by its path, a file is written outside in the same moments.
-        let deadline = Instant::now() + Duration::from_mins(1);
-        while !job.path("outside/by-path").exists() && Instant::now() < deadline {
-            fs::write(folder.join("by-path"), "x").unwrap();
-        }
-        stop.store(true, Ordering::Relaxed);
-        assert!(job.path("outside/by-path").exists(), "the link was never in the place of the folder");
-    });
-    // Nothing half written is left, in either of them.
-    assert_eq!(names(&job.path("out")), ["folder", "link"]);
-    let mut left = [names(&folder), names(&link)].concat();
-    left.retain(|name| name.ends_with(".partial"));
-    assert_eq!(left, [""; 0]);
 }
 
 #[test]

@@ -194,6 +194,53 @@ fn a_folder_that_is_swapped_for_a_link_out_between_the_look_and_the_open_gives_n
 }
 
 #[test]
+fn a_folder_that_is_swapped_for_a_link_out_between_the_look_and_the_write_is_not_written_through() {
+    let tree = tree(&["app"]);
+    let at = |name: &str| tree.folder.path().join(name);
+    let swapped = |path: &str| {
+        let destination = tree.roots.destination(path).unwrap();
+        fs::rename(at("out/deep"), at("moved")).unwrap();
+        tree.link("out/deep", "../moved");
+        let result = destination.replace(b"written");
+        // The control: by its path, a file is written outside.
+        fs::write(at("out/deep/by-path"), "written").unwrap();
+        fs::remove_file(at("moved/by-path")).unwrap();
+        fs::remove_file(at("out/deep")).unwrap();
+        fs::rename(at("moved"), at("out/deep")).unwrap();
+        result
+    };
+    for path in ["/out/deep/file.txt", "/out/deep/new.txt", "/out/deep/a/b/new.txt"] {
+        let error = swapped(path).unwrap_err();
+        assert!(matches!(error, PathError::Changed { .. }), "{path}: {error}");
+    }
+    let entries = tree.roots.out().entries(Path::new("deep")).unwrap();
+    assert_eq!(entries.map(|entry| entry.unwrap().name).collect::<Vec<_>>(), [b"file.txt"]);
+    assert_eq!(tree.read("/out/deep/file.txt"), "out");
+}
+
+#[test]
+fn a_file_that_is_another_than_was_found_is_not_replaced() {
+    let tree = tree(&["app"]);
+    let at = |name: &str| tree.folder.path().join(name);
+    let changed = |path: &str, change: &dyn Fn()| {
+        let destination = tree.roots.destination(path).unwrap();
+        change();
+        let error = destination.replace(b"written").unwrap_err();
+        assert!(matches!(error, PathError::Changed { .. }), "{error}");
+        assert!(matches!(destination.open(), Ok(None) | Err(PathError::Changed { .. })));
+    };
+    changed("/out/deep/file.txt", &|| fs::write(at("out/deep/file.txt"), "longer than it was").unwrap());
+    changed("/out/deep/file.txt", &|| fs::remove_file(at("out/deep/file.txt")).unwrap());
+    changed("/out/deep/file.txt", &|| fs::write(at("out/deep/file.txt"), "new").unwrap());
+    changed("/out/deep/file.txt", &|| {
+        fs::remove_file(at("out/deep/file.txt")).unwrap();
+        tree.link("out/deep/file.txt", "../../secret.txt");
+    });
+    assert_eq!(fs::read(at("secret.txt")).unwrap(), b"secret");
+    assert_eq!(tree.roots.out().entries(Path::new("deep")).unwrap().count(), 1);
+}
+
+#[test]
 fn a_mounted_config_map_is_known_by_its_links() {
     let tree = tree(&["app"]);
     assert_eq!(tree.roots.sources()[0].projected(), None);
