@@ -135,8 +135,13 @@ fn a_confined_runner_gives_the_same_answers() {
     let kernel = job.kernel();
     let secret = job.path("outside/.git/HEAD");
     assert!(fs::read(&secret).is_ok());
-    let access =
-        RunnerAccess { read: vec![job.path("app")], write: vec![job.path("out")], execute: None, unix_sockets: false };
+    let access = RunnerAccess {
+        read: vec![job.path("app")],
+        write: vec![job.path("out")],
+        execute: None,
+        programs: Vec::new(),
+        unix_sockets: false,
+    };
     // The rules bind a thread and those it starts.
     let confined = std::thread::spawn(move || {
         confine_runner(&access).unwrap();
