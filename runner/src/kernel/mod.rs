@@ -1,5 +1,5 @@
-//! The tools that look, `read`, `ls`, `grep`, `find` and those of [`history`], those that write, `write` and `edit`, and the
-//! one that runs commands, [`shell`].
+//! The tools that look, `read`, `ls`, `grep`, `find`, `git_log`, `git_show` and `git_blame`, those that write, `write` and
+//! `edit`, and the one that runs commands, [`shell`].
 //!
 //! They run on a blocking thread, look at a flag between files so that a call nobody waits for ends soon, and keep
 //! their answers within what the caller may be given. A file of the job is opened in [`roots`] and nowhere else.
