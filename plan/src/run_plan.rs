@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KernelTool, Limits, PLAN_MAX_BYTES, SCRIPT_MAX_BYTES, ToolPolicy, WORKSPACE};
+use crate::{KernelTool, Limits, PLAN_MAX_BYTES, SCRIPT_MAX_BYTES, ToolCaller, ToolPolicy, WORKSPACE};
 
 /// The version this crate writes, and the only one it reads. It rises with every change a runner could misread.
 pub const PLAN_VERSION: u32 = 1;
@@ -54,6 +54,16 @@ pub enum Program {
         /// The script's text. At most [`SCRIPT_MAX_BYTES`] bytes, not blank.
         source: String,
     },
+}
+
+impl Program {
+    /// Who makes the calls of this program.
+    #[must_use]
+    pub const fn caller(&self) -> ToolCaller {
+        match self {
+            Self::Script { .. } => ToolCaller::Script,
+        }
+    }
 }
 
 /// One folder of code.

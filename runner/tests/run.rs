@@ -99,6 +99,17 @@ fn the_record_tells_the_run_from_start_to_end() {
 }
 
 #[test]
+fn a_script_job_is_prepared_for_no_program_whatever_its_plan_grants() {
+    let mut job = Job::new();
+    job.plan.tools = KernelTool::ALL.to_vec();
+    assert_eq!(job.run().code, Some(0));
+    // What the shell would need beside the plan, and its confinement then allow: nothing that a script calls starts a program.
+    let mut found: Vec<_> = fs::read_dir(job.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    found.sort();
+    assert_eq!(found, ["app", "out", "plan.json", "termination"]);
+}
+
+#[test]
 fn a_script_that_throws_fails_the_run_and_keeps_what_it_printed() {
     let ended = Job::new().script("text('before'); throw new Error('it broke')").run();
     assert_eq!((ended.code, ended.result().outcome), (Some(1), Some(Outcome::Threw)));

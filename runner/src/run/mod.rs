@@ -174,9 +174,11 @@ fn pass_gate(gate: &Gate, report: &mut Report, pause: impl FnMut(Duration) -> Pa
     Ok(())
 }
 
-/// The tool `shell`, if the plan has it, with a folder for what commands write and nobody keeps.
+/// The tool `shell`, if the plan's program may call it, with a folder for what commands write and nobody keeps.
+///
+/// Without it this process confines itself more strictly: it can then start nothing but script workers.
 fn shell(plan: &RunPlan, plan_file: &Path) -> Result<Option<Shell>, Ending> {
-    if !plan.tools.contains(&KernelTool::Shell) {
+    if !plan.tool_policy().callable(plan.program.caller()).any(|tool| tool == KernelTool::Shell) {
         return Ok(None);
     }
     let (scratch, programs) = match plan.gate {
