@@ -5,6 +5,7 @@
 //! never import one another; every call goes through one router (policy, limits, call, truncate, record).
 
 pub mod codemode;
+mod error;
 pub mod gate;
 pub mod kernel;
 pub mod record;

@@ -7,6 +7,7 @@ use rustix::process::Pid;
 
 use super::engine::{self, Port};
 use super::wire::{End, FromWorker, Start};
+use crate::error::chain;
 use crate::sandbox::{WorkerLimits, confine_worker, confine_worker_without_landlock};
 
 /// The first argument of a worker.
@@ -47,17 +48,6 @@ pub fn run_worker_if_asked() -> Option<ExitCode> {
         return Some(ExitCode::from(4));
     };
     engine::run(start, Box::new(pipes))
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 /// Standard input and output, one message a line.

@@ -23,6 +23,7 @@ use anchorhold_plan::{Enforcement, ExitCode, Gate, KernelTool, Outcome, PLAN_MAX
 use tokio::runtime::Runtime;
 
 use crate::codemode;
+use crate::error::chain;
 use crate::gate::{self, GateOutcome, Pause, Rounds};
 use crate::kernel::roots::{RootError, Roots};
 use crate::kernel::shell::{self, Shell};
@@ -215,16 +216,4 @@ fn confine(plan: &RunPlan, shell: Option<&Shell>) -> Result<(), Ending> {
 
 fn internal(step: &str, error: &io::Error) -> Ending {
     Ending::new(Outcome::Internal, format!("failed to {step}: {error}"))
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

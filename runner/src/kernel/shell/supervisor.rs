@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitStatus, pidfd_open};
 
 use super::wire::{End, How, Order, Report};
+use crate::error::chain;
 use crate::sandbox::{Domain, Left, SandboxError, confine_tool, confine_tool_without_scopes};
 
 /// The first argument of a supervisor.
@@ -162,15 +163,4 @@ fn send(report: &Report) {
     // Nobody may listen any more; then there is nobody to tell.
     let mut output = std::io::stdout().lock();
     _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
