@@ -30,10 +30,8 @@ use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
-    // A script's worker is this same program: it must become one before anything else is set up.
-    if let Some(ended) =
-        anchorhold_runner::codemode::run_worker_if_asked().or_else(anchorhold_runner::kernel::shell::run_if_asked)
-    {
+    // The parts of a run are this same program: it must become one before anything else is set up.
+    if let Some(ended) = anchorhold_runner::run::part_if_asked() {
         return ended;
     }
     let mut command = Cli::command();

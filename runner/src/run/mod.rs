@@ -41,12 +41,21 @@ const SHUTDOWN_WAIT: Duration = Duration::from_millis(500);
 /// Where commands find our `git` in a pod: container runtimes mount a small tmpfs at /dev/shm, which commands cannot write to.
 const POD_PROGRAMS: &str = "/dev/shm/anchorhold";
 
+/// Becomes the part of a run that this process was started as: a script worker, or a part of a command; `None` otherwise.
+///
+/// Every program that runs plans calls this first of all in `main`: the parts are the same program, started again, and
+/// confine themselves before anything else is set up.
+#[must_use]
+pub fn part_if_asked() -> Option<std::process::ExitCode> {
+    codemode::run_worker_if_asked().or_else(shell::run_if_asked)
+}
+
 /// The whole program: does what the command line says, and returns how it ended.
 ///
 /// The result is in the termination message and in the last line of the record as well.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> std::process::ExitCode {
     let started = Instant::now();
-    if let Some(ended) = codemode::run_worker_if_asked().or_else(shell::run_if_asked) {
+    if let Some(ended) = part_if_asked() {
         return ended;
     }
     let options = match Options::parse(arguments) {
